@@ -1,0 +1,1 @@
+"""The zoo: how to build each model, at which scale, for which workload."""
