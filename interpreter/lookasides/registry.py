@@ -1,0 +1,147 @@
+"""Which callable has which lookaside.
+
+A lookaside is a function that the machine runs in place of a callable written in C, so that the Python code which the
+C would call (an iterator's ``__next__``, a key function, an element's ``__lt__``) is interpreted too. Two kinds exist:
+
+* an ordinary function, interpreted in place of its target with the same arguments. A call that it makes to its own
+  target goes to the original, so the shortest lookaside prepares its arguments and lets the original do the work;
+* a *native handler* (``native=True``), called by the machine as ``handler(machine, *args, **kwargs)``; it returns the
+  value, or a frame that the machine enters, whose return value is the result.
+
+``needed`` is a cheap question asked before either: ``needed(args, kwargs)`` is False when no argument can lead back
+into Python code, and the original may be called as it is.
+"""
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+BOUND_KINDS = (types.BuiltinFunctionType, types.MethodWrapperType)
+
+
+def qualified_name(target: Any) -> str:
+    """``zip``, ``list.append``, ``itertools.chain.from_iterable``: the name a person would write, without ``builtins``.
+
+    A bound method of a C type (``[].append``) is named as its descriptor is.
+    """
+    target = unbound(target)
+    name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or repr(target)
+    owner = getattr(target, "__objclass__", None)
+    if owner is None and isinstance(getattr(target, "__self__", None), type):
+        owner = target.__self__
+        name = f"{owner.__qualname__}.{target.__name__}"
+    module = getattr(owner or target, "__module__", None)
+    module = {"_operator": "operator", "_functools": "functools", "_collections": "collections"}.get(module, module)
+    return name if module in (None, "builtins") else f"{module}.{name}"
+
+
+def unbound(target: Any) -> Any:
+    """The descriptor behind a bound method of a C type (``[].append`` -> ``list.append``); anything else as it is."""
+    if isinstance(target, BOUND_KINDS):
+        owner = getattr(target, "__self__", None)
+        if owner is not None and not isinstance(owner, types.ModuleType | type):
+            return getattr(type(owner), target.__name__, target)
+    return target
+
+
+@dataclass(frozen=True, slots=True)
+class Lookaside:
+    """A stand-in: ``function`` runs in place of ``target`` unless ``needed(args, kwargs)`` says that it need not."""
+
+    target: Callable
+    function: Callable
+    native: bool = False
+    needed: Callable[[tuple, dict], bool] | None = None
+
+    @property
+    def name(self) -> str:
+        return qualified_name(self.target)
+
+
+class Registry(dict):
+    """``{callable: Lookaside}``, as a Machine takes it. Descriptors such as ``list.append`` count as callables."""
+
+    def add(self, entry: Lookaside) -> None:
+        """Raises ValueError when the target has a lookaside already, TypeError when it can't be called."""
+        if not callable(entry.target) and not hasattr(entry.target, "__get__"):
+            raise TypeError(f"a lookaside stands in for a callable, such as zip or list.append; got {entry.target!r}")
+        if not callable(entry.function):
+            raise TypeError(f"a lookaside is a function; got {entry.function!r} for {entry.name}")
+        present = self.get(entry.target)
+        if present is not None:
+            code = present.function.__code__
+            raise ValueError(f"{entry.name} has a lookaside already: {present.function.__name__} at "
+                             f"{code.co_filename}:{code.co_firstlineno}; del lookasides()[{entry.name!r}] first")
+        self[entry.target] = entry
+
+    def find(self, target: Any) -> Lookaside | None:
+        """The lookaside of a callable, of a bound method's descriptor, or None."""
+        try:
+            return self.get(unbound(target))
+        except TypeError:  # a callable that can't be hashed has none
+            return None
+
+
+class ByName(MutableMapping):
+    """A live view of a registry by qualified name. Deleting a name unregisters the lookaside."""
+
+    def __init__(self, registry: Registry):
+        self._registry = registry
+
+    def _entry(self, name: str) -> Lookaside:
+        wanted = name.removeprefix("builtins.")
+        for entry in self._registry.values():
+            if entry.name == wanted:
+                return entry
+        raise KeyError(name)
+
+    def __getitem__(self, name: str) -> Callable:
+        return self._entry(name).function
+
+    def __setitem__(self, name: str, function: Callable) -> None:
+        """Puts another function in the place of a registered one; a new target needs ``@lookaside(target)``."""
+        entry = self._entry(name)
+        self._registry[entry.target] = Lookaside(entry.target, function)
+
+    def __delitem__(self, name: str) -> None:
+        del self._registry[self._entry(name).target]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([entry.name for entry in self._registry.values()])
+
+    def __len__(self) -> int:
+        return len(self._registry)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} lookasides: {', '.join(sorted(self))}>"
+
+
+REGISTRY = Registry()
+
+
+def lookaside(*targets: Callable, native: bool = False, needed: Callable[[tuple, dict], bool] | None = None) -> Callable:
+    """Registers the decorated function as the stand-in of each target. It stays an ordinary function.
+
+    Raises ValueError when a target has a lookaside already, TypeError when one can't be called.
+    """
+    if not targets:
+        raise TypeError("lookaside() takes the callable to stand in for: @lookaside(zip)")
+
+    def register(function: Callable) -> Callable:
+        for target in targets:
+            REGISTRY.add(Lookaside(target, function, native, needed))
+        return function
+
+    return register
+
+
+def lookasides() -> MutableMapping[str, Callable]:
+    """``{qualified name: function}``, live: after ``del lookasides()["zip"]`` a call of ``zip`` is opaque."""
+    return ByName(REGISTRY)
+
+
+def find(target: Any) -> Lookaside | None:
+    """The lookaside that stands in for a callable, or None."""
+    return REGISTRY.find(target)
