@@ -1,0 +1,79 @@
+"""LitGPT's own loop of generation around the callable under test, or as the callable under test."""
+
+from typing import Any, ClassVar
+
+import torch
+from litgpt.generate.base import generate
+from torch import Tensor, nn
+
+from models.workloads.decode import FULL_PREFILL, PREFILL, cache_tensors, fit_cache
+from models.workloads.state import forget
+from models.workloads.workload import Call, Job
+
+TOKENS = 8
+
+
+class Stand:
+    """Looks like the module and calls what stands in for it."""
+
+    def __init__(self, module: nn.Module, call: Call) -> None:
+        self.module = module
+        self.call = call
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        return self.call(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.module, name)
+
+
+class Generate(Job):
+    """The most probable token each time, for one prompt."""
+
+    sampling: ClassVar[dict[str, Any]] = {"temperature": 0.0}
+
+    def begin(self) -> None:
+        setting = self.setting
+        self.prompt = setting.inputs("generate")[0][0, : FULL_PREFILL if setting.scale == "full" else PREFILL]
+        fit_cache(self.module, 1, setting.dtype, setting.device)
+        forget(self.module)
+
+    def tokens(self, call: Call) -> Tensor:
+        """The prompt and what follows it, (T,)."""
+        return generate(Stand(self.module, call), self.prompt, self.prompt.numel() + TOKENS, **self.sampling)
+
+    def call_once(self, call: Call) -> object:
+        torch.manual_seed(self.setting.seed)
+        return self.tokens(call)
+
+    def run(self, call: Call) -> dict[str, Tensor]:
+        devices = [self.setting.device] if self.setting.device.type == "cuda" else []
+        with torch.random.fork_rng(devices=devices):
+            tokens = self.call_once(call)
+            assert isinstance(tokens, Tensor)
+            # Where the generator stands afterwards shows whether as many numbers were drawn.
+            return {"tokens": tokens.clone(), "random": torch.get_rng_state()} | cache_tensors(self.module)
+
+
+class GenerateSampled(Generate):
+    """Sampled with a seed among the most probable tokens."""
+
+    sampling: ClassVar[dict[str, Any]] = {"temperature": 0.8, "top_k": 10, "top_p": 0.9}
+
+
+def loop(module: nn.Module) -> Call:
+    """The whole loop as one function of the prompt."""
+
+    def generate_tokens(prompt: Tensor, tokens: int) -> Tensor:
+        return generate(module, prompt, tokens, **GenerateSampled.sampling)
+
+    return generate_tokens
+
+
+class GenerateLoop(GenerateSampled):
+    """The loop itself is the callable under test."""
+
+    def tokens(self, call: Call) -> Tensor:
+        result = call(self.prompt, self.prompt.numel() + TOKENS)
+        assert isinstance(result, Tensor)
+        return result

@@ -1,0 +1,105 @@
+"""What a workload is: how a module is used, and which tensors show whether it was used rightly."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from models.model import Model
+from models.workloads.state import State
+
+Call = Callable[..., object]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a job is made for: a model, a module built from it, and the inputs to draw."""
+
+    model: Model
+    module: nn.Module
+    seed: int
+    scale: str
+
+    @property
+    def device(self) -> torch.device:
+        """Where the module is."""
+        return next((tensor.device for tensor in tensors_of(self.module)), torch.device("cpu"))
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The floating-point type the module computes in."""
+        return next((t.dtype for t in tensors_of(self.module) if t.is_floating_point()), torch.float32)
+
+    def inputs(self, workload: str, step: int = 0) -> tuple:
+        """New inputs of `forward` for a step, other values for each."""
+        seed = self.seed + 1_000_000 * step
+        return self.model.inputs(workload, seed=seed, scale=self.scale, device=self.device, dtype=self.dtype)
+
+
+def tensors_of(module: nn.Module) -> list[Tensor]:
+    """Parameters, then buffers."""
+    return [*module.parameters(), *module.buffers()]
+
+
+class Job(ABC):
+    """One workload on one module with one set of inputs.
+
+    The callable under test is given to each run and stands in for what the workload's `target` gives: the target
+    itself for eager, a compiled form of it else. Between runs `reset` puts the module back to where the job found it.
+    """
+
+    changes_parameters = False
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.module = setting.module
+        self.begin()
+        self.state = State(self.module, self.changes_parameters)
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Make inputs and state: caches, an optimiser."""
+
+    @abstractmethod
+    def run(self, call: Call) -> dict[str, Tensor]:
+        """Do the work once with `call`, and return copies of all that it made or changed, by name."""
+
+    @abstractmethod
+    def call_once(self, call: Call) -> object:
+        """The part of the work that is timed, with nothing copied. It leaves the module fit to be timed again."""
+
+    def reset(self) -> None:
+        """Put parameters, buffers and caches back to where they were when the job was made."""
+        self.state.restore()
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A way to use a model.
+
+    summary:       one line for a list
+    job:           the class of its jobs
+    grad:          whether gradients are computed
+    calls:         calls of the callable under test in one `call_once`
+    target:        module -> what is to be compiled in its stead
+    """
+
+    name: str
+    summary: str
+    job: Callable[[Setting], Job]
+    grad: bool = False
+    calls: int = 1
+    target: Callable[[nn.Module], Call] = lambda module: module
+
+    def prepare(self, model: Model, module: nn.Module, *, seed: int = 0, scale: str = "tiny") -> Job:
+        """A job for `module`, built by `model` at `scale`. Sets its mode, and makes caches that it needs and lacks.
+
+        Raises ValueError when the workload doesn't fit the model.
+        """
+        reason = model.supports(self.name)
+        if reason is not None:
+            raise ValueError(reason)
+        module.train(self.grad)
+        return self.job(Setting(model, module, seed, scale))
