@@ -2,18 +2,19 @@
 
 Four kinds:
 
-* ``pure``: the result depends on the values of the arguments alone; nothing is written, nothing of the arguments is kept but in
-  the result, and no hidden state (clock, random numbers, files, addresses) has a part in it;
-* ``reads``: the same, but arguments may be containers (or objects) whose content is read, now or while the result is used;
-* ``writes``: changes one of its arguments, and is otherwise as ``reads``. ``argument`` says which; ``needs_old`` whether the
-  result, an exception, or the course of the call depends on what that argument held before;
+* ``pure``: the result depends on the values of the arguments alone; nothing is written, nothing of the arguments is
+  kept but in the result, and no hidden state (clock, random numbers, files, addresses) has a part in it;
+* ``reads``: the same, but arguments may be containers (or objects) whose content is read, now or while the result is
+  used;
+* ``writes``: changes one of its arguments, and is otherwise as ``reads``. ``argument`` says which; ``needs_old``
+  whether the result, an exception, or the course of the call depends on what that argument held before;
 * ``opaque``: anything else, and everything that is not listed.
 
-Python code that such a call runs (an element's ``__eq__``, a callback) is no part of its kind: what that does is seen when it
-is interpreted.
+Python code that such a call runs (an element's ``__eq__``, a callback) is no part of its kind: what that does is seen
+when it is interpreted.
 
-The table is made by walking types and modules and applying the rules below to what is found, so a method that a new Python
-version adds is ``opaque`` until a rule names it or its whole type.
+The table is made by walking types and modules and applying the rules below to what is found, so a function that a new
+Python version adds is ``opaque`` until a rule names it or its whole type.
 """
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ from interpreter.lookasides.registry import unbound
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """``kind``, the reason, and for writers the position of the argument written and whether its old content matters."""
+    """``kind``, the reason, and for writers the position of what is written and whether its old content matters."""
 
     kind: str
     why: str
@@ -64,14 +65,15 @@ CONTAINERS: dict[type, tuple[str, str]] = {  # type: (writes blindly, writes and
     list: ("append extend insert clear reverse __iadd__ __imul__ __init__", "pop remove sort __setitem__ __delitem__"),
     tuple: ("", ""),
     dict: ("clear update __ior__ __setitem__ __init__", "pop popitem setdefault __delitem__"),
-    set: ("add clear discard update difference_update intersection_update symmetric_difference_update "
-          "__iand__ __ior__ __isub__ __ixor__ __init__", "pop remove"),
+    set: (("add clear discard update difference_update intersection_update symmetric_difference_update "
+           "__iand__ __ior__ __isub__ __ixor__ __init__"), "pop remove"),
     frozenset: ("", ""),
     bytearray: ("append extend insert clear reverse __iadd__ __imul__ __init__", "pop remove __setitem__ __delitem__"),
     collections.deque: ("append appendleft extend extendleft clear reverse rotate __iadd__ __imul__ __init__",
                         "pop popleft remove insert __setitem__ __delitem__"),
     collections.defaultdict: ("__init__ __ior__", "__missing__"),
-    collections.OrderedDict: ("clear update __ior__ __setitem__ __init__", "pop popitem setdefault __delitem__ move_to_end"),
+    collections.OrderedDict: ("clear update __ior__ __setitem__ __init__",
+                              "pop popitem setdefault __delitem__ move_to_end"),
     types.MappingProxyType: ("", ""),
     types.SimpleNamespace: ("__init__", ""),
     types.GenericAlias: ("", ""),
@@ -108,8 +110,8 @@ PURE_BUILTINS = "abs bin callable chr divmod hex oct ord pow round"
 READING_BUILTINS = ("all any ascii format getattr hasattr hash isinstance issubclass iter len max min repr reversed "
                     "sorted sum dir")
 PURE_CLASSES = "bool complex float int object range slice"
-READING_CLASSES = ("bytearray bytes dict enumerate filter frozenset list map memoryview property classmethod staticmethod "
-                   "reversed set str super tuple zip")
+READING_CLASSES = ("bytearray bytes dict enumerate filter frozenset list map memoryview property classmethod "
+                   "staticmethod reversed set str super tuple zip")
 WRITING_BUILTINS = {
     "setattr": BLIND, "delattr": SEEING, "next": STEPS, "anext": STEPS,
 }
@@ -119,7 +121,8 @@ OPAQUE_BUILTINS = {
     "breakpoint": "starts a debugger",
     "compile": "depends on the caller's __future__ imports",
     "eval": "runs code", "exec": "runs code",
-    "globals": "looks at the caller's frame", "locals": "looks at the caller's frame", "vars": "may look at the caller's frame",
+    "globals": "looks at the caller's frame", "locals": "looks at the caller's frame",
+    "vars": "may look at the caller's frame",
     "id": "an address",
     "input": "reads standard input", "open": "opens a file", "print": "writes to a file",
     "aiter": "calls __aiter__",
@@ -137,12 +140,13 @@ FUNCTOOLS = {"reduce": Effect("opaque", "calls its argument"), "cmp_to_key": PUR
 def iterator_types() -> list[type]:
     """The types of the iterators that builtin containers, views and itertools give."""
     ordered = collections.OrderedDict()
-    made: list[Any] = [[], (), {}, {}.keys(), {}.values(), {}.items(), set(), frozenset(), "", "é", b"", bytearray(), range(0),
-                       range(1 << 70), collections.deque(), ordered, ordered.keys(), ordered.values(), ordered.items()]
-    found = [type(iter(each)) for each in made]
-    found += [type(reversed(each)) for each in ([], (), {}, {}.keys(), {}.values(), {}.items(), collections.deque(), ordered)]
-    found += [zip, map, filter, enumerate, reversed, type(iter(int, 1)), type(iter(type("", (), {"__getitem__": None})())),
-              type(itertools.tee([])[0]), itertools._grouper, type(re.finditer("", ""))]  # type: ignore[attr-defined]
+    both_ways: list[Any] = [[], (), {}, {}.keys(), {}.values(), {}.items(), collections.deque(),
+                            ordered, ordered.keys(), ordered.values(), ordered.items()]
+    forward: list[Any] = [set(), frozenset(), "", "é", b"", bytearray(), range(0), range(1 << 70)]
+    found = [type(iter(each)) for each in both_ways + forward] + [type(reversed(each)) for each in both_ways]
+    found += [zip, map, filter, enumerate, reversed, type(iter(int, 1)), type(itertools.tee([])[0]),
+              type(iter(type("", (), {"__getitem__": None})())),
+              itertools._grouper, type(re.finditer("", ""))]  # type: ignore[attr-defined]
     found += [each for each in vars(itertools).values() if isinstance(each, type)]
     return list(dict.fromkeys(found))
 

@@ -13,11 +13,12 @@ into Python code, and the original may be called as it is.
 """
 from __future__ import annotations
 
+import inspect
 import types
-from collections.abc import Callable, Iterator, MutableMapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from typing import Any
 
+Predicate = Callable[[Sequence, dict | None], bool]
 BOUND_KINDS = (types.BuiltinFunctionType, types.MethodWrapperType)
 
 
@@ -46,18 +47,48 @@ def unbound(target: Any) -> Any:
     return target
 
 
-@dataclass(frozen=True, slots=True)
 class Lookaside:
-    """A stand-in: ``function`` runs in place of ``target`` unless ``needed(args, kwargs)`` says that it need not."""
+    """A stand-in: ``function`` runs in place of ``target`` unless ``needed(args, kwargs)`` says that it need not.
 
-    target: Callable
-    function: Callable
-    native: bool = False
-    needed: Callable[[tuple, dict], bool] | None = None
+    ``needed`` is False too for arguments that ``function`` can't be called with: the original then complains in its own
+    words, which is all that it would have done.
+    """
 
-    @property
-    def name(self) -> str:
-        return qualified_name(self.target)
+    __slots__ = ("_keywords", "_least", "_most", "_predicate", "_required", "function", "name", "native", "target")
+
+    def __init__(self, target: Any, function: Any, native: bool = False, needed: Predicate | None = None):
+        self.target, self.function, self.native, self._predicate = target, function, native, needed
+        self.name = qualified_name(target)
+        code = function.__code__
+        own = 1 if native else 0  # the machine comes first
+        defaults = len(function.__defaults__ or ())
+        positional = code.co_varnames[:code.co_argcount]
+        self._least = code.co_argcount - defaults - own
+        self._most = None if code.co_flags & inspect.CO_VARARGS else code.co_argcount - own
+        named = positional[code.co_posonlyargcount:] + code.co_varnames[code.co_argcount:][:code.co_kwonlyargcount]
+        self._keywords = None if code.co_flags & inspect.CO_VARKEYWORDS else frozenset(named)
+        self._required = positional[max(code.co_posonlyargcount, own):][:self._least]
+
+    def accepts(self, args: Sequence, kwargs: dict | None) -> bool:
+        """Can ``function`` be called so?"""
+        count = len(args)
+        if self._most is not None and count > self._most:
+            return False
+        if not kwargs:
+            return count >= self._least
+        if self._keywords is not None and not self._keywords.issuperset(kwargs):
+            return False
+        given = sum(name in kwargs for name in self._required)
+        return count + given >= self._least
+
+    def needed(self, args: Sequence, kwargs: dict | None) -> bool:
+        """Should the stand-in run, or may the original be called as it is?"""
+        if not self.accepts(args, kwargs):
+            return False
+        return self._predicate is None or self._predicate(args, kwargs)
+
+    def __repr__(self) -> str:
+        return f"<lookaside {self.function.__name__} for {self.name}>"
 
 
 class Registry(dict):
@@ -65,10 +96,8 @@ class Registry(dict):
 
     def add(self, entry: Lookaside) -> None:
         """Raises ValueError when the target has a lookaside already, TypeError when it can't be called."""
-        if not callable(entry.target) and not hasattr(entry.target, "__get__"):
+        if not callable(entry.target):
             raise TypeError(f"a lookaside stands in for a callable, such as zip or list.append; got {entry.target!r}")
-        if not callable(entry.function):
-            raise TypeError(f"a lookaside is a function; got {entry.function!r} for {entry.name}")
         present = self.get(entry.target)
         if present is not None:
             code = present.function.__code__
@@ -121,7 +150,7 @@ class ByName(MutableMapping):
 REGISTRY = Registry()
 
 
-def lookaside(*targets: Callable, native: bool = False, needed: Callable[[tuple, dict], bool] | None = None) -> Callable:
+def lookaside(*targets: Callable, native: bool = False, needed: Predicate | None = None) -> Callable:
     """Registers the decorated function as the stand-in of each target. It stays an ordinary function.
 
     Raises ValueError when a target has a lookaside already, TypeError when one can't be called.
@@ -130,6 +159,8 @@ def lookaside(*targets: Callable, native: bool = False, needed: Callable[[tuple,
         raise TypeError("lookaside() takes the callable to stand in for: @lookaside(zip)")
 
     def register(function: Callable) -> Callable:
+        if not isinstance(function, types.FunctionType):
+            raise TypeError(f"a lookaside is a Python function; got {function!r} for {qualified_name(targets[0])}")
         for target in targets:
             REGISTRY.add(Lookaside(target, function, native, needed))
         return function

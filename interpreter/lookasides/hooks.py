@@ -1,0 +1,120 @@
+"""Can native code that handles these values come back into Python code?
+
+Cheap questions for ``needed`` predicates. They ask no value anything that Python code could answer: types are read
+through ``type``'s own descriptors, and told apart by identity.
+"""
+from __future__ import annotations
+
+import collections
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+ATOMS = (int, float, complex, bool, str, bytes, type(None), type(...), type(NotImplemented), range)
+ATOM_IDS = frozenset(map(id, ATOMS))
+CONTAINER_IDS = frozenset(map(id, (list, tuple, set, frozenset, collections.deque)))
+MAPPING_IDS = frozenset(map(id, (dict, collections.OrderedDict)))
+VIEW_IDS = frozenset(map(id, (type({}.keys()), type({}.values()))))
+NATIVE_CALLABLES = frozenset(map(id, (
+    types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType,
+    types.ClassMethodDescriptorType)))
+NATIVE_MEMBERS = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
+                  types.ClassMethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType, type(None))
+HEAP_TYPE = 1 << 9
+
+mro_of = type.__dict__["__mro__"].__get__
+members_of = type.__dict__["__dict__"].__get__
+flags_of = type.__dict__["__flags__"].__get__
+
+# Types whose values may stand where C makes an exact int or float; recording adds its traced numbers.
+EXACT_INTS: set[type] = {int}
+EXACT_FLOATS: set[type] = {float}
+
+
+def find_special(kind: type, name: str) -> Any:
+    """The member that the language finds for a special method: on the type, not the object. None if there is none."""
+    for each in mro_of(kind):
+        members = members_of(each)
+        if name in members:
+            return members[name]
+    return None
+
+
+def in_python(kind: type, name: str) -> bool:
+    """Is this special method of the type written in Python (or a descriptor that may run Python)?"""
+    if id(kind) in ATOM_IDS or id(kind) in CONTAINER_IDS or id(kind) in MAPPING_IDS:
+        return False
+    return not isinstance(find_special(kind, name), NATIVE_MEMBERS)
+
+
+def has_hook(value: Any, *names: str) -> bool:
+    """Is one of these special methods of a value written in Python?"""
+    kind = type(value)
+    if id(kind) in ATOM_IDS:
+        return False
+    return any(in_python(kind, name) for name in names)
+
+
+def atom(value: Any) -> bool:
+    """An immutable builtin value that holds no other object."""
+    return id(type(value)) in ATOM_IDS
+
+
+def atoms(values: Any) -> bool:
+    """Is this a builtin container of nothing but atoms, or a string or range?"""
+    kind = id(type(values))
+    if kind in CONTAINER_IDS or kind in VIEW_IDS:
+        return ATOM_IDS.issuperset(map(id, map(type, values)))
+    if kind in MAPPING_IDS:
+        return ATOM_IDS.issuperset(map(id, map(type, (*values, *values.values()))))
+    return kind in ATOM_IDS
+
+
+def plain(value: Any, depth: int = 4) -> bool:
+    """An atom, or a builtin container of plain values: comparing, hashing or printing it runs no Python code."""
+    kind = id(type(value))
+    if kind in ATOM_IDS:
+        return True
+    if kind in CONTAINER_IDS or kind in MAPPING_IDS:
+        if atoms(value):
+            return True
+        inner = [*value, *value.values()] if kind in MAPPING_IDS else value
+        return depth > 0 and all(plain(each, depth - 1) for each in inner)
+    return False
+
+
+def native(function: Any) -> bool:
+    """A callable written in C: a builtin function or method, a descriptor, a builtin class. None counts as one."""
+    kind = type(function)
+    if function is None or id(kind) in NATIVE_CALLABLES:
+        return True
+    return kind is type and not flags_of(function) & HEAP_TYPE
+
+
+def not_plain(args: Sequence, kwargs: dict | None) -> bool:
+    """``needed`` of what looks into its arguments with their own special methods."""
+    for each in args:
+        if id(type(each)) not in ATOM_IDS and not plain(each):
+            return True
+    return any(not plain(each) for each in kwargs.values()) if kwargs else False
+
+
+def first_hooked(*names: str) -> Callable[[Sequence, dict | None], bool]:
+    """``needed`` of what asks its first argument for these special methods."""
+
+    def needed(args: Sequence, kwargs: dict | None) -> bool:
+        return bool(args) and has_hook(args[0], *names)
+
+    return needed
+
+
+def any_hooked(*names: str) -> Callable[[Sequence, dict | None], bool]:
+    """``needed`` of what asks any argument for these special methods."""
+
+    def needed(args: Sequence, kwargs: dict | None) -> bool:
+        for each in args:
+            if id(type(each)) not in ATOM_IDS and has_hook(each, *names):
+                return True
+        return any(has_hook(each, *names) for each in kwargs.values()) if kwargs else False
+
+    return needed
