@@ -27,23 +27,23 @@ def own(spec: str) -> list[Model]:
     wrong with the place, the name or the class.
     """
     place, _, name = spec.rpartition(":")
-    module = load(place)
-    offered = classes(module)
+    offered = classes(load(place))
     if name == "*":
         usable = [key for key, kind in offered.items() if hasattr(kind, "example_inputs")]
         if not usable:
             raise UnknownModel(f"{place}: it has no torch.nn.Module with an example_inputs() method")
         return [entry(place, key) for key in usable]
-    if name not in offered:
+    if find(place, name) is None:
         near = difflib.get_close_matches(name, offered, n=3, cutoff=0.4) or list(offered)
         hint = f"it has {', '.join(near)}" if near else "it has no torch.nn.Module at all"
         raise UnknownModel(f"{place}: no torch.nn.Module named {name!r} in it: {hint}")
-    check(place, name, offered[name])
+    check(place, name)
     return [entry(place, name)]
 
 
-def check(place: str, name: str, kind: type[nn.Module]) -> None:
+def check(place: str, name: str) -> None:
     """Raise UnknownModel if the class can't be used as it is."""
+    kind = find(place, name)
     if not callable(getattr(kind, "example_inputs", None)):
         raise UnknownModel(f"{place}:{name}: it needs a method example_inputs() that returns forward's arguments")
     needed = [
@@ -73,7 +73,7 @@ def entry(place: str, name: str) -> Model:
 
 def instance(place: str, name: str, scale: str, depth: int | None) -> nn.Module:
     """The class, built. It has one size: scale and depth don't touch it."""
-    return classes(load(place))[name]()
+    return find(place, name)()
 
 
 def example_inputs(place: str, name: str, draw: Draw) -> tuple:
@@ -86,9 +86,14 @@ def example_inputs(place: str, name: str, draw: Draw) -> tuple:
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(draw.seed)
-        module: Any = classes(load(place))[name]()
-        given = module.example_inputs()
+        given = find(place, name)().example_inputs()
     return tuple(tree_map(move, tuple(given) if isinstance(given, (tuple, list)) else (given,)))
+
+
+def find(place: str, name: str) -> Any:
+    """The module class `name` of a file or module, which may have it from elsewhere; None if there is none."""
+    kind = getattr(load(place), name, None)
+    return kind if isinstance(kind, type) and issubclass(kind, nn.Module) else None
 
 
 def classes(module: ModuleType) -> dict[str, type[nn.Module]]:

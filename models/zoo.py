@@ -4,16 +4,19 @@ import difflib
 from fnmatch import fnmatchcase
 from functools import cache
 
+from models.adapters import adapters, loras
 from models.architectures import config_names, stands_for
+from models.blocks import blocks
 from models.experts import experts
 from models.gpt import architecture, architectures
+from models.latent import variants
 from models.model import Model, UnknownModel
 from models.own import own
 
 
 @cache
 def _zoo() -> tuple[Model, ...]:
-    return (*architectures(), *experts())
+    return (*architectures(), *experts(), *loras(), *adapters(), *variants(), *blocks())
 
 
 def zoo() -> list[Model]:
