@@ -9,6 +9,8 @@ CODE := $(wildcard harness models interpreter tests)
 PACKAGES := $(wildcard harness models interpreter)
 # What to pass on to the harness or to pytest: make bench ARGS="--models 'Llama*'"
 ARGS ?=
+# Optional parts to install: make install EXTRAS=test,dev,hf,cuda (with clean before it, once installed)
+EXTRAS ?= test,dev
 # Pythons that `make test-versions` looks for, besides the one of the environment.
 VERSIONS ?= 3.11 3.12 3.13
 
@@ -27,7 +29,7 @@ install: $(INSTALLED) ## make .venv from the pins in constraints.txt
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit(f"make: $(PYTHON) is Python {v[0]}.{v[1]}, 3.11 or later is needed: make PYTHON=python3.11")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --editable '.[test,dev]' --constraint constraints.txt
+	$(BIN)/python -m pip install --editable '.[$(EXTRAS)]' --constraint constraints.txt
 	@touch $@
 
 bench: $(INSTALLED) ## run the zoo: forward, train and decode, eager executor, tiny scale (ARGS, OUT)

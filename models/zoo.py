@@ -9,6 +9,7 @@ from models.architectures import config_names, stands_for
 from models.blocks import blocks
 from models.experts import experts
 from models.gpt import architecture, architectures
+from models.hf import PREFIX, available, families
 from models.latent import variants
 from models.model import Model, UnknownModel
 from models.own import own
@@ -16,7 +17,7 @@ from models.own import own
 
 @cache
 def _zoo() -> tuple[Model, ...]:
-    return (*architectures(), *experts(), *loras(), *adapters(), *variants(), *blocks())
+    return (*architectures(), *experts(), *loras(), *adapters(), *variants(), *blocks(), *families())
 
 
 def zoo() -> list[Model]:
@@ -50,6 +51,8 @@ def matches(pattern: str) -> list[Model]:
     found = found or [model for model in models if fnmatchcase(model.name.lower(), pattern.lower())]
     if not found and pattern in config_names():
         found = [model for model in models if pattern in model.stands_for] or [architecture(pattern)]
+    if not found and pattern.startswith(PREFIX) and not available():
+        raise UnknownModel(f"model {pattern!r} needs transformers: pip install 'zoobench[hf]'")
     if not found:
         raise UnknownModel(f"unknown model {pattern!r}: {suggestion(pattern)}")
     return found

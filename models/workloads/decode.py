@@ -65,7 +65,7 @@ class Decode(Job):
                 for piece, position in zip(self.pieces, self.positions, strict=True)
             ]
 
-    def run(self, call: Call) -> dict[str, Tensor]:
+    def work(self, call: Call) -> dict[str, Tensor]:
         return named_tensors(self.logits(call), "logits") | cache_tensors(self.module)
 
     def call_once(self, call: Call) -> object:

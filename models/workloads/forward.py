@@ -19,7 +19,7 @@ class Forward(Job):
         """Keyword arguments of the call."""
         return {}
 
-    def run(self, call: Call) -> dict[str, Tensor]:
+    def work(self, call: Call) -> dict[str, Tensor]:
         arguments = self.setting.inputs("forward")
         with torch.no_grad():
             found = named_tensors(call(*arguments, **self.options()), "output")

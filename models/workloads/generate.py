@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar
 
-import torch
 from litgpt.generate.base import generate
 from torch import Tensor, nn
 
@@ -42,17 +41,11 @@ class Generate(Job):
         """The prompt and what follows it, (T,)."""
         return generate(Stand(self.module, call), self.prompt, self.prompt.numel() + TOKENS, **self.sampling)
 
-    def call_once(self, call: Call) -> object:
-        torch.manual_seed(self.setting.seed)
-        return self.tokens(call)
+    def work(self, call: Call) -> dict[str, Tensor]:
+        return {"tokens": self.tokens(call).clone()} | cache_tensors(self.module)
 
-    def run(self, call: Call) -> dict[str, Tensor]:
-        devices = [self.setting.device] if self.setting.device.type == "cuda" else []
-        with torch.random.fork_rng(devices=devices):
-            tokens = self.call_once(call)
-            assert isinstance(tokens, Tensor)
-            # Where the generator stands afterwards shows whether as many numbers were drawn.
-            return {"tokens": tokens.clone(), "random": torch.get_rng_state()} | cache_tensors(self.module)
+    def call_once(self, call: Call) -> object:
+        return self.tokens(call)
 
 
 class GenerateSampled(Generate):

@@ -47,7 +47,7 @@ class Train(Job):
         self.optimiser.step()
         return output, loss
 
-    def run(self, call: Call) -> dict[str, Tensor]:
+    def work(self, call: Call) -> dict[str, Tensor]:
         found: dict[str, Tensor] = {}
         for step in range(STEPS):
             output, loss = self.step(call, self.setting.inputs("train", step))

@@ -62,9 +62,23 @@ class Job(ABC):
     def begin(self) -> None:
         """Make inputs and state: caches, an optimiser."""
 
-    @abstractmethod
     def run(self, call: Call) -> dict[str, Tensor]:
-        """Do the work once with `call`, and return copies of all that it made or changed, by name."""
+        """Do the work once with `call`, and return copies of all that it made or changed, by name.
+
+        Random numbers are those of the job's seed. Where the generators stand afterwards is part of the results: it
+        shows whether as many numbers were drawn. The caller's generators are left alone.
+        """
+        cuda = self.setting.device.type == "cuda"
+        with torch.random.fork_rng(devices=[self.setting.device] if cuda else []):
+            torch.manual_seed(self.setting.seed)
+            found = self.work(call) | {"random": torch.get_rng_state()}
+            if cuda:
+                found["random.cuda"] = torch.cuda.get_rng_state(self.setting.device)
+        return found
+
+    @abstractmethod
+    def work(self, call: Call) -> dict[str, Tensor]:
+        """What `run` does and returns, under its seed."""
 
     @abstractmethod
     def call_once(self, call: Call) -> object:
