@@ -1,0 +1,191 @@
+"""The command line: `python -m harness list|run|compare|coverage|report|history|repro|bisect`.
+
+Exit status: 0 nothing fell short; 1 parity, coverage or a missing cell; 2 wrong usage; 3 slower; 4 the two runs can't
+be compared; 128 + N ended by signal N.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from pathlib import Path
+
+from harness.errors import StoreError, UsageError, nearest
+
+#: Sub-commands that are planned and not there.
+ABSENT = {"compare": "", "coverage": "", "history": "", "repro": "", "bisect": "", "nightly": "", "baseline": ""}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs a command and returns its exit status. Usage errors are one line on standard error."""
+    argv = sys.argv[1:] if argv is None else argv
+    try:
+        if argv and argv[0] in ABSENT:
+            raise UsageError(f"{argv[0]}: not there yet in this version")
+        arguments = parser().parse_args(argv)
+        return arguments.command(arguments)
+    except (UsageError, StoreError) as error:
+        print(f"harness: {error}", file=sys.stderr)
+        return error.status
+    except SystemExit as leave:
+        return leave.code if isinstance(leave.code, int) else 2
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`). Nothing more can be said to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what was wrong in one line, in the same form as everything else, with the nearest right words."""
+
+    def error(self, message):
+        found = re.match(r"argument (\S+): invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        if found:
+            known = [word.strip(" '") for word in found[3].split(",")]
+            message = f"{found[1]}: {found[2]!r} is none of {', '.join(known)}{nearest(found[2], known)}"
+        raise UsageError(message)
+
+
+def parser() -> argparse.ArgumentParser:
+    top = Parser(prog="python -m harness", description="Runs the zoo, judges it and reports.")
+    commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
+    add_list(commands)
+    add_run(commands)
+    add_report(commands)
+    return top
+
+
+def add_list(commands):
+    listing = commands.add_parser("list", help="the zoo: models, families, what they stand for, workloads")
+    listing.add_argument("--models", nargs="+", metavar="GLOB", default=["*"])
+    listing.set_defaults(command=list_command)
+
+
+def add_run(commands):
+    run = commands.add_parser("run", help="run cells and report them")
+    add_plan(run)
+    run.add_argument("--resume", action="store_true", help="go on with the unfinished run in --out")
+    run.add_argument("--out", type=Path, metavar="DIR", help="the run's folder (default: results/ and the time)")
+    run.set_defaults(command=run_command)
+
+
+def add_plan(run):
+    """The arguments that say which cells are run and how."""
+    run.add_argument("--models", nargs="+", metavar="GLOB",
+                     help="names, globs, family:NAME, file.py:Class or package.module:Class (default: the zoo's)")
+    run.add_argument("--workloads", nargs="+", metavar="NAME", help="names, or all (default: forward train decode)")
+    run.add_argument("--subjects", nargs="+", metavar="NAME",
+                     help="interpreter, eager, dynamo, dynamo-fullgraph, thunder, or package.module:Class")
+    run.add_argument("--executors", nargs="+", metavar="NAME", help="eager, aot, inductor, cudagraphs, or all")
+    run.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    run.add_argument("--dtype", nargs="+", metavar="NAME", help="float32, bfloat16, float64, float16, or all")
+    run.add_argument("--scale", choices=("tiny", "full"), default="tiny")
+    run.add_argument("--depth", nargs="+", type=positive(int), metavar="N", help="layers; several for growth")
+    run.add_argument("--jobs", type=positive(int), metavar="N", help="cells at once (default: half the cores)")
+    run.add_argument("--threads", type=positive(int), metavar="N", default=1, help="threads of torch in a cell")
+    run.add_argument("--timeout", type=positive(float), metavar="S", default=180.0, help="seconds for a cell")
+    run.add_argument("--memory", type=size, metavar="BYTES", help="what a cell may allocate, such as 4G")
+    run.add_argument("--budget", type=seconds, metavar="S", default=0.4,
+                     help="seconds to sample a cell's times for; 0 takes no times")
+    run.add_argument("--shard", metavar="I/N", help="the I-th of N parts of the plan")
+
+
+def add_report(commands):
+    report = commands.add_parser("report", help="show a run again and write its reports anew")
+    report.add_argument("runs", nargs="+", type=Path, metavar="RUN")
+    report.set_defaults(command=report_command)
+
+
+def positive(kind):
+    def parse(text):
+        try:
+            value = kind(text)
+        except ValueError:
+            value = 0
+        if not 0 < value < float("inf"):
+            raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+        return value
+    return parse
+
+
+def seconds(text) -> float:
+    return 0.0 if text.strip() in {"0", "0.0"} else positive(float)(text)
+
+
+def size(text) -> int:
+    """Bytes: a number, with K, M, G or T for powers of 1024."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    if not found or float(found[1]) <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 500M or 4G")
+    return int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))
+
+
+def options(arguments):
+    from harness.measure import Options
+    return Options(budget=arguments.budget, timeout=arguments.timeout, memory=arguments.memory,
+                   threads=arguments.threads, timed=arguments.budget > 0)
+
+
+def request(arguments, **more):
+    from harness.bench import Request
+    names = ("models", "workloads", "subjects", "executors", "device", "dtype", "scale", "depth", "jobs", "shard")
+    return Request(**{name: getattr(arguments, name) for name in names}, options=options(arguments), **more)
+
+
+def run_command(arguments) -> int:
+    if arguments.resume and arguments.out is None:
+        raise UsageError("--resume: say which run to go on with: --out DIR")
+    check_folder(arguments)
+    from harness.bench import bench
+    return bench(request(arguments, resume=arguments.resume, out=arguments.out), say=say)
+
+
+def check_folder(arguments):
+    """What is wrong with --out is said before anything slow is imported."""
+    folder = arguments.out
+    if folder is None or arguments.resume:
+        return
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"--out {folder}: is a file; name a folder")
+    if (folder / "run.json").exists():
+        raise UsageError(f"--out {folder}: already holds a run; name another folder, or go on with it by --resume")
+
+
+def say(text: str):
+    """A line of progress, at once."""
+    print(text, flush=True)
+
+
+def list_command(arguments) -> int:
+    from rich.table import Table
+
+    from harness.bench import select
+    from harness.report import console
+    models = select(arguments.models)
+    table = Table(header_style="bold")
+    for column in ("model", "family", "stands for", "workloads"):
+        table.add_column(column, justify="right" if column == "stands for" else "left", overflow="fold")
+    for model in models:
+        table.add_row(model.name, model.family, str(len(model.stands_for) or ""), " ".join(model.workloads))
+    out = console()
+    out.print(table)
+    out.print(f"{len(models)} models stand for {sum(len(m.stands_for) for m in models)} configuration names of LitGPT")
+    return 0
+
+
+def report_command(arguments) -> int:
+    from harness import report
+    from harness.frames import load
+    from harness.summary import summarise
+    short = False
+    for folder in arguments.runs:
+        summary = summarise(load(folder))
+        report.terminal(summary)
+        try:
+            report.write(summary)
+        except OSError as error:
+            raise UsageError(f"{folder}: reports can't be written there: {error.strerror}") from None
+        short = short or bool(summary.shortcomings)
+    return 1 if short else 0

@@ -1,0 +1,70 @@
+"""Runs as pandas frames."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from harness.errors import UsageError
+from harness.plan import Cell
+from harness.row import BLANK, STATUSES
+from harness.store import read_lines
+
+
+@dataclass
+class Run:
+    """A run, read back. Frames have a row per cell (`cells`), per call site (`ledger`), per sample (`samples`)."""
+
+    folder: Path
+    info: dict
+    cells: pd.DataFrame
+    ledger: pd.DataFrame
+    samples: pd.DataFrame
+    programs: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def plan(self) -> list[Cell]:
+        return [Cell.fromdict(values) for values in self.info["plan"]]
+
+    @property
+    def missing(self) -> list[str]:
+        """Ids of planned cells that have no row."""
+        there = set(self.cells["cell"])
+        return [cell.id for cell in self.plan if cell.id not in there]
+
+    def counts(self) -> dict[str, int]:
+        """Cells by status, all statuses named, and `missing`: they add up to the plan."""
+        found = self.cells["status"].value_counts()
+        return {**{status: int(found.get(status, 0)) for status in STATUSES}, "missing": len(self.missing)}
+
+
+def load(folder) -> Run:
+    """The run in `folder`, whether it is finished, going on or was killed. Raises UsageError where there is none."""
+    folder = Path(folder)
+    try:
+        info = json.loads((folder / "run.json").read_text())
+    except FileNotFoundError:
+        raise UsageError(f"{folder} holds no run (no run.json)") from None
+    except ValueError as error:
+        raise UsageError(f"{folder}/run.json can't be read: {error}") from None
+    order = {Cell.fromdict(values).id: number for number, values in enumerate(info["plan"])}
+    rows = [row for row in read_lines(folder / "cells.jsonl") if row["cell"] in order]
+    rows = sorted({row["cell"]: row for row in rows}.values(), key=lambda row: order[row["cell"]])
+    done = {row["cell"] for row in rows}
+    details = {name: [line for line in read_lines(folder / f"{name}.jsonl") if line["cell"] in done]
+               for name in ("ledger", "samples", "programs")}
+    samples = [{"cell": line["cell"], "number": number, "eager_s": eager, "run_s": run} for line in details["samples"]
+               for number, (eager, run) in enumerate(zip(line["eager_s"], line["run_s"]))]
+    return Run(folder, info, frame(rows, ["cell", *Cell.__dataclass_fields__, "family", *BLANK]),
+               frame(details["ledger"], ["cell", "callable", "route", "calls", "where", "sharp"]),
+               frame(samples, ["cell", "number", "eager_s", "run_s"]),
+               {line["cell"]: line["program"] for line in details["programs"]})
+
+
+def frame(rows: list[dict], columns: list[str]) -> pd.DataFrame:
+    """The rows with these columns first, and any further ones that they have."""
+    more = dict.fromkeys(key for row in rows for key in row if key not in columns)
+    return pd.DataFrame(rows, columns=[*columns, *more])

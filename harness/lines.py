@@ -1,0 +1,74 @@
+"""The user's line in a traceback: which frame to name in a row."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+import traceback
+from pathlib import Path
+
+HERE = str(Path(__file__).resolve().parent)
+STDLIB = sysconfig.get_paths()["stdlib"]
+
+
+def foreign(filename: str) -> bool:
+    """Code that is neither the user's nor the model's: ours, torch's, another jit's, Python's own, generated."""
+    if not filename.endswith(".py"):
+        return True
+    name = os.path.realpath(filename)
+    parts = name.split(os.sep)
+    if name.startswith((HERE + os.sep, str(Path(HERE).parent / "interpreter") + os.sep)):
+        return True
+    if "site-packages" in parts:
+        return parts[parts.index("site-packages") + 1] in {"torch", "thunder", "lightning", "numpy"}
+    return name.startswith(STDLIB)
+
+
+def users_line(error: BaseException) -> str | None:
+    """"file:line" of the innermost frame of the traceback that is the user's; None where all of it is foreign."""
+    frames = traceback.extract_tb(error.__traceback__)
+    for frame in reversed(frames):
+        if not foreign(frame.filename):
+            return f"{short(frame.filename)}:{frame.lineno}"
+    return None
+
+
+def short(filename: str) -> str:
+    """A file as people know it: below site-packages, else relative to the working directory, else as it is."""
+    path = Path(filename)
+    if "site-packages" in path.parts:
+        return str(Path(*path.parts[path.parts.index("site-packages") + 1:]))
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def described(error: BaseException) -> str:
+    """One line for a row: type, the first line of the message, the user's line."""
+    message = str(error).strip().splitlines()
+    text = type(error).__name__ + (f": {message[0][:300]}" if message else "")
+    line = users_line(error)
+    return f"{text} ({line})" if line else text
+
+
+def stack_line(text: str) -> str | None:
+    """The user's innermost line in what faulthandler wrote: `File "x.py", line 3 in f`, innermost first."""
+    for line in text.splitlines():
+        line = line.strip()
+        if line.startswith('File "') and '", line ' in line:
+            filename, _, rest = line[6:].partition('", line ')
+            if not foreign(filename):
+                return f"{short(filename)}:{rest.split(' ')[0]}"
+    return None
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """An allocation that was refused, in any of the ways in which torch and Python say so."""
+    torch = sys.modules.get("torch")
+    if isinstance(error, MemoryError) or (torch and isinstance(error, torch.OutOfMemoryError)):
+        return True
+    text = str(error)
+    return isinstance(error, RuntimeError) and any(sign in text for sign in (
+        "can't allocate memory", "not enough memory", "out of memory", "bad_alloc", "Cannot allocate memory"))

@@ -1,0 +1,342 @@
+"""What is done with one cell, inside its own process: eager, first call, parity on hits, counters, times.
+
+Eager and jitted each have a module of their own, built alike, so that nothing one leaves behind is found by the
+other. The order matters: facts come before times, so that a cell that runs out of time still has facts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import hashlib
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from harness import locate, memory, parity, timing
+from harness.counting import native_instructions
+from harness.lines import described, out_of_memory
+from harness.row import blank, break_even
+from harness.subjects import Subject
+
+#: Calls that are judged; the first of all is recorded and proves nothing.
+JUDGED = 2
+#: Calls after which a subject that never hit its cache is given up.
+MOST_CALLS = 8
+
+
+@dataclass
+class Options:
+    """How cells are measured. Times in seconds, sizes in bytes."""
+
+    budget: float = 0.4
+    timeout: float = 180.0
+    memory: int | None = None
+    threads: int = 1
+    timed: bool = True
+
+
+@dataclass
+class Outcome:
+    """What a run of the workload gave: results by name, or the exception."""
+
+    results: dict = field(default_factory=dict)
+    error: BaseException | None = None
+
+    def same_error(self, other: Outcome) -> bool:
+        return (type(self.error) is type(other.error)) and str(self.error) == str(other.error)
+
+
+class Ended(Exception):
+    """The cell's status is decided before its end."""
+
+    def __init__(self, status: str, detail: str):
+        super().__init__(detail)
+        self.status, self.detail = status, detail
+
+
+class Measurement:
+    """One cell being measured. `note(phase)` tells the outside where it is; `row` holds what is known so far."""
+
+    def __init__(self, cell, model, subject: Subject, options: Options, note: Callable[[str], None]):
+        self.cell, self.model, self.subject, self.options, self.note = cell, model, subject, options, note
+        self.row = blank(cell, model.family)
+        self.ledger: list[dict] = []
+        self.samples: list[dict] = []
+        self.program = ""
+
+    def run(self) -> dict:
+        """All of it. What goes wrong becomes the row's status; an error of the harness itself is let through."""
+        try:
+            self._run()
+            self.row["status"] = "pass"
+        except Ended as end:
+            self.row["status"], self.row["detail"] = end.status, end.detail
+        return self.row
+
+    def _run(self):
+        reason = self.model.supports(self.cell.workload)
+        if reason:
+            raise Ended("skipped", reason)
+        self.build()
+        expected = self.eager()
+        self.first_call(expected)
+        if expected[0].error is not None:
+            self.judge_errors(expected)
+            return
+        try:
+            self.judge(expected)
+        finally:
+            self.count()
+        if self.options.timed:
+            self.time()
+
+    # Building.
+
+    def build(self):
+        self.note("build")
+        import torch
+
+        from models import WORKLOADS
+        self.torch = torch
+        self.dtype = getattr(torch, self.cell.dtype)
+        self.workload = WORKLOADS[self.cell.workload]
+        with self.stage("eager_failed"):
+            self.module = self.make()
+            # A full-sized model is not held twice; its jobs put its state back between runs.
+            self.twin = self.module if self.cell.scale == "full" else self.make()
+            self.target = self.workload.target(self.module)
+        self.row["parameters"] = sum(p.numel() for p in self.module.parameters())
+        config = getattr(self.module, "config", None)
+        self.row["layers"] = getattr(config, "n_layer", None)
+
+    def make(self):
+        return self.model.build(scale=self.cell.scale, depth=self.cell.depth, dtype=self.dtype,
+                                device=self.cell.device, seed=0, workload=self.cell.workload)
+
+    def prepare(self, module, seed):
+        return self.workload.prepare(self.model, module, seed=seed, scale=self.cell.scale)
+
+    # Eager.
+
+    def eager(self) -> list[Outcome]:
+        """Eager on each set of inputs, once; the first twice, to see whether eager repeats itself."""
+        self.note("eager")
+        outcomes = []
+        for seed in range(JUDGED + 1):
+            with self.stage("eager_failed"):
+                job = self.prepare(self.module, seed)
+            outcomes.append(self.outcome(job, self.target))
+            job.reset()
+        first = outcomes[0].error
+        self.check_expected(outcomes)
+        if first is None:
+            job = self.prepare(self.module, 0)
+            again = self.outcome(job, self.target)
+            job.reset()
+            self.row["nondeterministic"] = parity.compare(outcomes[0].results, again.results).parity != "bitwise"
+            self.note("count")
+            job = self.prepare(self.module, 0)
+            seeded(0)
+            self.row["native_instructions"] = native_instructions(lambda: self.call(job, self.target))
+            job.reset()
+        return outcomes
+
+    def check_expected(self, outcomes):
+        expected, first = self.model.expected, outcomes[0].error
+        for outcome in outcomes:
+            error = outcome.error
+            if error is None and expected is None:
+                continue
+            if error is None:
+                raise Ended("eager_failed", f"eager raises {expected} by the model's description, but it did not")
+            if out_of_memory(error):
+                raise Ended("oom", described(error))
+            if type(error).__name__ != expected or first is None:
+                raise Ended("eager_failed", described(error))
+
+    # Jitted.
+
+    def first_call(self, expected):
+        """The first call of a fresh jit: timed, and compared with eager though it proves nothing about later calls."""
+        self.note("first_call")
+        with self.stage("raised"):
+            self.jitted = self.subject.jit(self.workload.target(self.twin))
+        job = self.prepare(self.twin, 0)
+        gc.collect()
+        gc.disable()
+        seeded(0)
+        clock = timing.Clock(self.cell.device)
+        try:
+            if expected[0].error is None:
+                with self.stage("raised"):
+                    self.row["first_call_s"] = clock.span(lambda: self.call(job, self.jitted))
+            else:
+                start = time.perf_counter()
+                self.first = self.outcome(job, self.jitted)
+                self.row["first_call_s"] = time.perf_counter() - start
+        finally:
+            gc.enable()
+        job.reset()
+        phases = self.subject.phases(self.jitted)
+        self.row["phases"] = phases
+        self.row["interpret_s"] = phases.get("interpret")
+        self.row["lower_s"] = sum(v for k, v in phases.items() if k in {"lower", "backend"}) if phases else None
+
+    def judge_errors(self, expected):
+        """Eager raises, as the model says it does: jitted must raise the same, on the first call and on later ones."""
+        self.note("parity")
+        outcomes = [self.first]
+        for seed in range(1, JUDGED + 1):
+            job = self.prepare(self.twin, seed)
+            outcomes.append(self.outcome(job, self.jitted))
+            job.reset()
+        self.count()
+        self.row["raises"] = type(expected[0].error).__name__
+        for want, got in zip(expected, outcomes):
+            if not want.same_error(got):
+                was = "nothing" if got.error is None else described(got.error)
+                raise Ended("raised", f"{was}, where eager raises {described(want.error)}")
+        self.row["parity"] = "bitwise"
+
+    def judge(self, expected):
+        """Parity on calls that hit, with inputs that were not recorded; at least JUDGED of them."""
+        self.note("parity")
+        found = parity.Comparison()
+        hits, seed = 0, 0
+        while hits < JUDGED and seed < MOST_CALLS:
+            seed += 1
+            want = expected[seed] if seed < len(expected) else self.eager_again(seed)
+            job = self.prepare(self.twin, seed)
+            before = self.subject.mark(self.jitted)
+            got = self.outcome(job, self.jitted)
+            after = self.subject.mark(self.jitted)
+            job.reset()
+            if got.error is not None:
+                raise Ended(*self.failure("raised", got.error))
+            hit = after["hits"] > before["hits"] and after["misses"] == before["misses"]
+            hits += hit
+            call = self.compared(want, got, seed)
+            found.max_abs_err = max(found.max_abs_err, call.max_abs_err)
+            found.note(call.parity, "")
+            if call.parity == "differs":
+                where = "on a call that hit" if hit else "on a call that recorded anew"
+                found.reasons = [f"{reason} ({where}, inputs {seed})" for reason in call.reasons]
+                break
+        self.row["max_abs_err"] = found.max_abs_err
+        self.row["missed"] = self.subject.misses(self.jitted)
+        if found.parity == "differs":
+            self.row["parity"] = "differs"
+            self.locate()
+            first = self.row["first_difference"]
+            more = f" and {len(found.reasons) - 1} more" if len(found.reasons) > 1 else ""
+            raise Ended("parity", found.reasons[0] + more + (f"; first in {first}" if first else ""))
+        if hits < JUDGED:
+            why = f": {self.row['missed'][-1]}" if self.row["missed"] else ""
+            raise Ended("parity", f"only {hits} of {seed} calls after the first were served from the cache{why}")
+        self.row["parity"] = found.parity
+
+    def compared(self, want: Outcome, got: Outcome, seed: int) -> parity.Comparison:
+        """Bit by bit first; only where that fails are the float64 run and a second eager run worth their time."""
+        found = parity.compare(want.results, got.results)
+        if found.parity == "bitwise":
+            return found
+        spread = self.eager_again(seed).results if self.row["nondeterministic"] else None
+        return parity.compare(want.results, got.results, self.in_float64(seed), spread)
+
+    def eager_again(self, seed) -> Outcome:
+        job = self.prepare(self.module, seed)
+        outcome = self.outcome(job, self.target)
+        job.reset()
+        if outcome.error is not None:
+            raise Ended(*self.failure("eager_failed", outcome.error))
+        return outcome
+
+    def in_float64(self, seed) -> dict | None:
+        """The workload's results from the same weights and inputs in float64; None where it does not run in float64."""
+        if self.cell.dtype == "float64":
+            return None
+        try:
+            module = self.make().to(self.torch.float64)
+            job = self.prepare(module, seed)
+            outcome = self.outcome(job, self.workload.target(module))
+        except Exception:
+            return None
+        return None if outcome.error is not None else outcome.results
+
+    def locate(self):
+        """Names the first submodule that is wrong by itself. A help for the reader: what goes wrong here is let go."""
+        self.note("locate")
+        jobs = [self.prepare(self.module, seed) for seed in (0, 1)]
+        calls = [lambda module, job=job: (job.reset(), self.call(job, module), job.reset()) for job in jobs]
+        with contextlib.suppress(Exception):
+            subject = type(self.subject)(self.cell.executor)
+            self.row["first_difference"] = locate.first_difference(self.module, calls, subject.jit)
+
+    # Counters and times.
+
+    def count(self):
+        """The exact facts, taken after a fixed number of calls: they are the same in every run."""
+        self.note("counters")
+        self.row["hits"] = self.subject.mark(self.jitted)["hits"]
+        self.row.update(self.subject.counters(self.jitted))
+        self.ledger = self.subject.ledger(self.jitted)
+        self.program = self.subject.program(self.jitted)
+        if self.program:
+            self.row["program_hash"] = hashlib.sha256(self.program.encode()).hexdigest()[:16]
+
+    def time(self):
+        self.note("timing")
+        eager_job, jitted_job = self.prepare(self.module, 1), self.prepare(self.twin, 1)
+        before = self.subject.mark(self.jitted)
+        with self.stage("raised"):
+            times = timing.paired(lambda: self.call(eager_job, self.target), lambda: self.call(jitted_job, self.jitted),
+                                  clock=timing.Clock(self.cell.device), budget=self.options.budget)
+        self.row["retimed"] = self.subject.mark(self.jitted)["misses"] - before["misses"]
+        self.row.update(times.summary())
+        self.row["break_even"] = break_even(self.row)
+        self.samples = [{"eager_s": times.first, "run_s": times.second, "inner": times.inner}]
+        self.note("memory")
+        with self.stage("raised"):
+            self.row["eager_peak_bytes"] = memory.peak_bytes(lambda: self.call(eager_job, self.target),
+                                                             self.cell.device)
+            self.row["peak_bytes"] = memory.peak_bytes(lambda: self.call(jitted_job, self.jitted), self.cell.device)
+
+    # Calling.
+
+    def call(self, job, function):
+        """The timed part: one run of the workload without collecting its results."""
+        if self.workload.grad:
+            return job.call_once(function)
+        with self.torch.no_grad():
+            return job.call_once(function)
+
+    def outcome(self, job, function) -> Outcome:
+        """One run with its results, or the exception that it raised. Random numbers start from the same seed."""
+        seeded(0)
+        try:
+            with contextlib.nullcontext() if self.workload.grad else self.torch.no_grad():
+                results = dict(job.run(function))
+        except Exception as error:
+            return Outcome(error=error)
+        results["the random generator"] = self.torch.get_rng_state()
+        return Outcome(results)
+
+    @contextlib.contextmanager
+    def stage(self, status):
+        """What is raised inside decides the cell: `oom`, or else `status`."""
+        try:
+            yield
+        except Exception as error:
+            raise Ended(*self.failure(status, error)) from error
+
+    def failure(self, status, error) -> tuple[str, str]:
+        return ("oom" if out_of_memory(error) else status), described(error)
+
+
+def seeded(seed: int):
+    """Every random generator that a model may draw from starts again."""
+    import torch
+    random.seed(seed)
+    torch.manual_seed(seed)

@@ -1,0 +1,135 @@
+"""Whether two runs gave the same: bit by bit, within what rounding explains, or not.
+
+Rounding explains a difference when the jitted result lies about as near to a float64 run as eager's own does: at most
+twice eager's error, plus an absolute floor of a few units in the last place of the largest value. No tolerance is
+chosen per model.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import torch
+
+#: Best to worst. A cell's class is the worst of its calls.
+CLASSES = ("bitwise", "close", "differs", "none")
+
+#: The floor, in units of eps(dtype) times the largest magnitude of the reference.
+FLOOR = 4
+
+
+@dataclass
+class Comparison:
+    """What comparing two dicts of results found."""
+
+    parity: str = "bitwise"
+    max_abs_err: float = 0.0
+    reasons: list[str] = field(default_factory=list)
+
+    def note(self, parity: str, reason: str):
+        self.parity = worst(self.parity, parity)
+        if parity == "differs":
+            self.reasons.append(reason)
+
+
+def worst(*classes: str) -> str:
+    return max(classes, key=CLASSES.index)
+
+
+def compare(want: dict, got: dict, reference: dict | None = None, spread: dict | None = None) -> Comparison:
+    """Judges `got` (jitted) by `want` (eager): dicts of names to tensors or plain values.
+
+    `reference` is the same run in float64, if there is one; `spread` is what a second eager run gave, where eager
+    itself is not repeatable.
+    """
+    found = Comparison()
+    for name in want.keys() - got.keys():
+        found.note("differs", f"{name}: missing")
+    for name in got.keys() - want.keys():
+        found.note("differs", f"{name}: eager has no such result")
+    for name in [name for name in want if name in got]:
+        compare_value(found, name, want[name], got[name], (reference or {}).get(name), (spread or {}).get(name))
+    return found
+
+
+def compare_value(found: Comparison, name, want, got, reference, second):
+    if not isinstance(want, torch.Tensor) or not isinstance(got, torch.Tensor):
+        if type(want) is not type(got) or not same_value(want, got):
+            found.note("differs", f"{name}: {shortened(got)} where eager gives {shortened(want)}")
+        return
+    for what in ("dtype", "shape", "device", "requires_grad"):
+        if getattr(want, what) != getattr(got, what):
+            found.note("differs", f"{name}: {what} {getattr(got, what)} where eager has {getattr(want, what)}")
+            return
+    if same_bits(want, got):
+        return
+    error = distance(want, got)
+    found.max_abs_err = max(found.max_abs_err, error)
+    if not want.is_floating_point() and not want.is_complex():
+        found.note("differs", f"{name}: unequal {want.dtype} values, by up to {error:g}")
+        return
+    allowed = tolerance(want, reference, second)
+    if allowed is None:
+        found.note("differs", f"{name}: off by up to {error:g}, and there is no float64 run to judge it by")
+        return
+    judged = distance(reference, got) if reference is not None else error
+    if judged <= allowed:
+        found.note("close", "")
+    else:
+        found.note("differs", f"{name}: off by up to {judged:g} where rounding explains {allowed:g}")
+
+
+def tolerance(want, reference, second) -> float | None:
+    """How far a result may lie from the float64 run (or, without one, from an eager that is not repeatable)."""
+    magnitude = finite_max(reference if reference is not None else want)
+    floor = FLOOR * torch.finfo(want.dtype).eps * magnitude
+    allowed = None
+    if reference is not None and reference.shape == want.shape:
+        allowed = 2 * distance(reference, want) + floor
+    if second is not None and second.shape == want.shape and not same_bits(want, second):
+        allowed = max(allowed or 0.0, 2 * distance(want, second) + floor)
+    return allowed
+
+
+def same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Bit for bit: a NaN equals itself, and 0.0 differs from -0.0."""
+    if a.layout != torch.strided or b.layout != torch.strided:
+        return a.layout == b.layout and same_bits(a.to_dense(), b.to_dense())
+    if a.numel() == 0:
+        return True
+    a, b = a.detach().contiguous(), b.detach().contiguous()
+    if a.is_complex():
+        a, b = torch.view_as_real(a.resolve_conj()), torch.view_as_real(b.resolve_conj())
+    return torch.equal(a.reshape(-1).view(torch.uint8), b.reshape(-1).view(torch.uint8))
+
+
+def distance(a: torch.Tensor, b: torch.Tensor) -> float:
+    """The largest absolute difference, in float64. Infinite where one is NaN or infinite and the other is not alike."""
+    wide = torch.complex128 if a.is_complex() or b.is_complex() else torch.float64
+    a, b = a.detach().to(wide).cpu(), b.detach().to(wide).cpu()
+    if a.shape != b.shape:
+        return math.inf
+    if a.numel() == 0:
+        return 0.0
+    alike = (a == b) | (a.isnan() & b.isnan())
+    apart = torch.where(alike, 0.0, (a - b).abs())
+    return float(torch.nan_to_num(apart, nan=math.inf, posinf=math.inf).max())
+
+
+def finite_max(tensor: torch.Tensor) -> float:
+    values = tensor.detach().abs().double()
+    values = values[values.isfinite()]
+    return float(values.max()) if values.numel() else 0.0
+
+
+def same_value(a, b) -> bool:
+    try:
+        return bool(a == b) or (a != a and b != b)  # noqa: PLR0124
+    except Exception:
+        return False
+
+
+def shortened(value) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

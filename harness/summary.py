@@ -1,0 +1,167 @@
+"""What a run says, worked out once: the terminal, the Markdown and the HTML report show the same."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import pandas as pd
+
+from harness import expected as expectations
+from harness.frames import Run
+from harness.growth import growth
+from harness.row import STATUSES
+
+
+@dataclass
+class Summary:
+    """The facts of a report. Frames may be empty; texts are complete sentences."""
+
+    run: Run
+    counts: dict[str, int]
+    shortcomings: list[tuple[str, str]]
+    noise: dict | None
+    table: pd.DataFrame
+    routes: pd.DataFrame
+    edges: pd.DataFrame
+    tails: pd.DataFrame
+    growth: pd.DataFrame
+
+    @property
+    def planned(self) -> int:
+        return len(self.run.info["plan"])
+
+    @property
+    def verdict(self) -> str:
+        passed = self.counts["pass"]
+        text = f"{passed} of {self.planned} cells pass"
+        if self.shortcomings:
+            cells = len({cell for cell, _ in self.shortcomings})
+            return f"{text}; {cells} fall short of what is expected"
+        return f"{text}, nothing falls short" if passed == self.planned else f"{text}, the others as expected"
+
+    @property
+    def status_line(self) -> str:
+        """All statuses that occur, out of the plan."""
+        parts = [f"{number} {status}" for status, number in self.counts.items() if number or status == "pass"]
+        return f"{', '.join(parts)} (of {self.planned} planned)"
+
+    @property
+    def configurations(self) -> str:
+        models = self.run.info.get("models", {})
+        counted = [len(m["stands_for"]) for m in models.values() if m["stands_for"]]
+        others = len(models) - len(counted)
+        return (f"{len(counted)} architectures stand for {sum(counted)} configuration names"
+                + (f"; {others} models stand for themselves" if others else ""))
+
+    @property
+    def noise_line(self) -> str:
+        if not self.noise:
+            return "noise was not measured (nothing was timed)"
+        smallest = self.noise["smallest_change"]
+        return (f"smallest change this run could have seen: {100 * smallest:.1f} % "
+                f"(eager against eager on {len(self.noise['cells'])} models)")
+
+    @property
+    def environment_line(self) -> str:
+        where = self.run.info["environment"]
+        machine, load = where["machine"], where["load"]
+        versions = ", ".join(f"{name} {version}" for name, version in where["packages"].items())
+        busy = f"; the machine was BUSY (load {load['average']} before the run)" if load["busy"] else ""
+        gpu = f", {where['device']['name']}" if where.get("device", {}).get("name") else ""
+        return f"{machine['cpu']}, {machine['usable_cores']} cores{gpu}; Python {where['python']}, {versions}{busy}"
+
+    @property
+    def commit_line(self) -> str:
+        git = self.run.info["environment"].get("git") or {}
+        if not git:
+            return "not in a git checkout"
+        dirty = [room for room, state in git["rooms"].items() if state["dirty"] and room != "results"]
+        return f"commit {git['commit'][:12]}" + (f", with uncommitted changes in {', '.join(dirty)}" if dirty else "")
+
+
+def summarise(run: Run, expected=None) -> Summary:
+    """Works the run out. `expected` are the entries of models/expected.toml, read when they are not given."""
+    expected = expectations.read() if expected is None else expected
+    rows = run.cells.to_dict("records")
+    return Summary(run, run.counts(), expectations.shortcomings(rows, run.missing, expected), run.info.get("noise"),
+                   table(run), routes(run), edges(run), tails(run), growth(run.cells))
+
+
+def table(run: Run) -> pd.DataFrame:
+    """A row per model and workload (and depth, dtype, scale where they vary), a column per subject and executor."""
+    cells = run.cells
+    keys = [key for key in ("model", "workload", "dtype", "device", "scale", "depth")
+            if key in {"model", "workload"} or cells[key].nunique(dropna=False) > 1]
+    columns = list(dict.fromkeys(zip(cells["subject"], cells["executor"])))
+    rows: dict[tuple, dict] = {}
+    for cell in cells.to_dict("records"):
+        key = tuple(cell[k] for k in keys)
+        rows.setdefault(key, dict(zip(keys, key)))[f"{cell['subject']} {cell['executor']}"] = brief(cell)
+    return pd.DataFrame(list(rows.values()), columns=[*keys, *(f"{s} {e}" for s, e in columns)])
+
+
+def brief(cell: dict) -> str:
+    """A cell in a few words: parity and ratio where it passed, else its status."""
+    if cell["status"] != "pass":
+        return cell["status"]
+    text = cell["parity"]
+    if known(cell["raises"]):
+        text += f" {cell['raises']}"
+    if known(cell["ratio"]):
+        text += f" {cell['ratio']:.2f}" + ("?" if cell["noisy"] else "")
+    return text + (" tail" if known(cell["tail"]) else "")
+
+
+def known(value) -> bool:
+    return value is not None and not (isinstance(value, float) and math.isnan(value))
+
+
+def routes(run: Run) -> pd.DataFrame:
+    """Calls by route, and how many callables took it, per subject."""
+    if run.ledger.empty:
+        return pd.DataFrame(columns=["subject", "route", "callables", "calls", "sharp"])
+    ledger = run.ledger.merge(run.cells[["cell", "subject"]], on="cell")
+    grouped = ledger.groupby(["subject", "route"], sort=True)
+    return grouped.agg(callables=("callable", "nunique"), calls=("calls", "sum"), sharp=("sharp", "sum")).reset_index()
+
+
+def edges(run: Run) -> pd.DataFrame:
+    """Sharp edges: the callable, the user's line, in how many cells, calls, and the worst ratio of those cells."""
+    columns = ["callable", "route", "where", "cells", "calls", "models", "ratio"]
+    ledger = run.ledger
+    if ledger.empty:
+        return pd.DataFrame(columns=columns)
+    sharp = ledger[ledger["sharp"].astype(bool)].merge(run.cells[["cell", "model", "ratio"]], on="cell")
+    if sharp.empty:
+        return pd.DataFrame(columns=columns)
+    grouped = sharp.groupby(["callable", "route", "where"], sort=False)
+    found = grouped.agg(cells=("cell", "nunique"), calls=("calls", "sum"),
+                        models=("model", lambda m: ", ".join(sorted(set(m))[:4])), ratio=("ratio", "median"))
+    return found.reset_index().sort_values(["cells", "calls"], ascending=False)[columns]
+
+
+def tails(run: Run) -> pd.DataFrame:
+    """Cells of which a part is interpreted on every call, and why: what it costs is their ratio beside the others'."""
+    cells = run.cells
+    return cells[cells["tail"].notna()][["cell", "tail", "ratio", "ratio_low", "ratio_high"]]
+
+
+def cost_of_tails(run: Run) -> str:
+    """What interpreted tails cost, as a sentence; "" where there are none."""
+    cells = run.cells
+    interpreted = cells[cells["ratio"].notna() & (cells["subject"] != "eager")]
+    with_tail, without = (interpreted[interpreted["tail"].notna()]["ratio"],
+                          interpreted[interpreted["tail"].isna()]["ratio"])
+    if cells["tail"].notna().sum() == 0:
+        return ""
+    text = f"{int(cells['tail'].notna().sum())} cells have a part that is interpreted on every call"
+    if len(with_tail):
+        text += f"; their median ratio to eager is {with_tail.astype(float).median():.2f}"
+    if len(without):
+        text += f", that of the {len(without)} others {without.astype(float).median():.2f}"
+    return text + "."
+
+
+def status_order(status: str) -> int:
+    return STATUSES.index(status) if status in STATUSES else len(STATUSES)
