@@ -7,7 +7,6 @@ from litgpt import adapter, adapter_v2, lora
 from torch import nn
 
 from models.architectures import configuration
-from models.draw import initialise
 from models.gpt import WORKLOADS, token_ids
 from models.model import Model
 
@@ -23,18 +22,14 @@ TARGETS: dict[str, tuple[str, ...]] = {
 GROUPED, ALONE, MIXTURE = "Llama-3-8B", "pythia-14m", "Mixtral-8x7B-v0.1"
 
 
-def with_lora(name: str, targets: str, merged: bool, scale: str, depth: int | None) -> nn.Module:
-    """The configuration `name` with LoRA on `targets`, nothing else trainable; merged into the weights or not."""
+def with_lora(name: str, targets: str, scale: str, depth: int | None) -> nn.Module:
+    """The configuration `name` with LoRA on `targets`, nothing else trainable."""
     rank = 4 if targets != "none" else 0
     fields: dict[str, Any] = {f"lora_{target}": True for target in TARGETS[targets]}
     config: Any = configuration(name, scale, depth, lora.Config, lora_r=rank, lora_alpha=8, **fields)
     module = lora.GPT(config)
     if targets != "none":
         lora.mark_only_lora_as_trainable(module)
-    if merged:
-        # Merging is a sum of weights, so there must be weights before it.
-        initialise(module, 0)
-        lora.merge_lora_weights(module)
     return module
 
 
@@ -66,7 +61,7 @@ def loras() -> list[Model]:
     models = []
     for targets, name, merged in variants:
         title = f"lora-{targets}-merged-{name}" if merged else f"lora-{targets}-{name}"
-        models.append(finetuned(title, "lora", name, partial(with_lora, name, targets, merged), merged))
+        models.append(finetuned(title, "lora", name, partial(with_lora, name, targets), merged))
     return models
 
 
@@ -82,4 +77,5 @@ def adapters() -> list[Model]:
 def finetuned(title: str, family: str, name: str, builder: Any, merged: bool = False) -> Model:
     """A model that is used in all the ways its plain form is, except that a merged one has nothing left to train."""
     workloads = tuple(workload for workload in WORKLOADS if not (merged and workload == "train"))
-    return Model(title, family, builder, partial(token_ids, name), workloads, loss="tokens", initialised=merged)
+    finish = lora.merge_lora_weights if merged else None
+    return Model(title, family, builder, partial(token_ids, name), workloads, loss="tokens", finish=finish)

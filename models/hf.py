@@ -41,7 +41,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "gptj": GPT2_SIZES | {"rotary_dim": 8},
     "codegen": GPT2_SIZES | {"rotary_dim": 8},
     "gpt_neo": {"hidden_size": WIDTH, "num_heads": HEADS, "intermediate_size": INTERMEDIATE,
-                "max_position_embeddings": CONTEXT, "attention_types": [[["global", "local"], 1]], "window_size": WINDOW},
+                "max_position_embeddings": CONTEXT, "window_size": WINDOW},
     "gpt_neox": SIZES,
     "opt": {"hidden_size": WIDTH, "num_attention_heads": HEADS, "ffn_dim": INTERMEDIATE, "word_embed_proj_dim": WIDTH,
             "max_position_embeddings": CONTEXT},
@@ -82,7 +82,7 @@ def causal(family: str, scale: str, depth: int | None) -> nn.Module:
     fields |= {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
     config = AutoConfig.for_model(family)
     name = next(name for name in DEPTH_NAMES if name in type(config)().to_dict())
-    if family == "gpt_neo":
+    if family == "gpt_neo":  # its layers come in pairs, a global one and a local one
         fields["attention_types"] = [[["global", "local"], (layers + 1) // 2]]
         layers += layers % 2
     config = AutoConfig.for_model(family, **fields, **{name: layers})

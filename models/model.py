@@ -20,6 +20,7 @@ class Model:
     name:       of the row in reports; for an architecture, the configuration name that stands for its group
     family:     groups rows and baselines: `llama`, `gemma`, `moe`, `lora`, `block`, `own` ...
     builder:    (scale, depth) -> module, not initialised unless `initialised`
+    finish:     what is done to the module once its parameters have values, if anything
     sampler:    draws the positional arguments of `forward`
     workloads:  names of the workloads that fit this model
     stands_for: the configuration names it is counted for; empty for what is not a configuration of LitGPT
@@ -38,6 +39,7 @@ class Model:
     expected: str | None = None
     default: bool = False
     initialised: bool = False
+    finish: Callable[[nn.Module], None] | None = None
 
     def build(
         self,
@@ -67,6 +69,8 @@ class Model:
                 module = self.builder(scale, depth)
         if not self.initialised:
             initialise(module, seed)
+        if self.finish is not None:
+            self.finish(module)
         return module.to(device, dtype).train(workload == "train")
 
     def inputs(

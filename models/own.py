@@ -32,6 +32,8 @@ def own(spec: str) -> list[Model]:
         usable = [key for key, kind in offered.items() if hasattr(kind, "example_inputs")]
         if not usable:
             raise UnknownModel(f"{place}: it has no torch.nn.Module with an example_inputs() method")
+        for key in usable:
+            check(place, key)
         return [entry(place, key) for key in usable]
     if find(place, name) is None:
         near = difflib.get_close_matches(name, offered, n=3, cutoff=0.4) or list(offered)
