@@ -1,4 +1,17 @@
-"""Stand-ins for callables written in C, one file per C module. Importing this package registers them all."""
+"""Stand-ins for callables written in C, a file per C module. Importing this package registers them all."""
+from interpreter.lookasides import (  # noqa: F401 - imported for what they register
+    builtins_attributes,
+    builtins_conversions,
+    builtins_iterables,
+    builtins_iterators,
+    containers,
+    functools,
+    itertools,
+    mappings,
+    math,
+    operator,
+    strings,
+)
 from interpreter.lookasides.registry import REGISTRY, find, lookaside, lookasides
 
 __all__ = ["REGISTRY", "find", "lookaside", "lookasides"]

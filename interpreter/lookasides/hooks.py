@@ -6,6 +6,7 @@ through ``type``'s own descriptors, and told apart by identity.
 from __future__ import annotations
 
 import collections
+import itertools
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,6 +21,15 @@ NATIVE_CALLABLES = frozenset(map(id, (
     types.ClassMethodDescriptorType)))
 NATIVE_MEMBERS = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
                   types.ClassMethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType, type(None))
+# Builtin containers and their own iterators, and iterators that go through others, which may be written in Python.
+ITERABLE_IDS = ATOM_IDS | CONTAINER_IDS | MAPPING_IDS | VIEW_IDS | frozenset(map(id, (
+    bytearray, type({}.items()), *(type(iter(each)) for each in (
+        [], (), {}, {}.values(), {}.items(), set(), "", "\xe9", b"", bytearray(), range(0), collections.deque())))))
+WRAPPER_IDS = frozenset(map(id, (
+    types.GeneratorType, zip, map, filter, enumerate, reversed, type(iter(int, 1)), itertools._grouper,
+    type(iter(type("", (), {"__getitem__": None})())), type(itertools.tee([])[0]),
+    *(each for each in vars(itertools).values() if isinstance(each, type)))))
+ITERATION = ("__iter__", "__next__", "__getitem__", "__len__", "__length_hint__")
 HEAP_TYPE = 1 << 9
 
 mro_of = type.__dict__["__mro__"].__get__
@@ -31,20 +41,27 @@ EXACT_INTS: set[type] = {int}
 EXACT_FLOATS: set[type] = {float}
 
 
+MISSING = object()
+
+
 def find_special(kind: type, name: str) -> Any:
-    """The member that the language finds for a special method: on the type, not the object. None if there is none."""
+    """The member that the language finds for a special method: on the type, not the object; MISSING if there is none.
+
+    None is a find: it says that the class can't be asked this.
+    """
     for each in mro_of(kind):
         members = members_of(each)
         if name in members:
             return members[name]
-    return None
+    return MISSING
 
 
 def in_python(kind: type, name: str) -> bool:
     """Is this special method of the type written in Python (or a descriptor that may run Python)?"""
     if id(kind) in ATOM_IDS or id(kind) in CONTAINER_IDS or id(kind) in MAPPING_IDS:
         return False
-    return not isinstance(find_special(kind, name), NATIVE_MEMBERS)
+    member = find_special(kind, name)
+    return member is not MISSING and not isinstance(member, NATIVE_MEMBERS)
 
 
 def has_hook(value: Any, *names: str) -> bool:
@@ -118,3 +135,13 @@ def any_hooked(*names: str) -> Callable[[Sequence, dict | None], bool]:
         return any(has_hook(each, *names) for each in kwargs.values()) if kwargs else False
 
     return needed
+
+
+def iterated_natively(value: Any) -> bool:
+    """Does going through this value, or asking its length, run no Python code? True too for what can't be iterated."""
+    kind = type(value)
+    if id(kind) in ITERABLE_IDS:
+        return True
+    if id(kind) in WRAPPER_IDS:
+        return False
+    return not any(in_python(kind, name) for name in ITERATION)

@@ -55,6 +55,7 @@ class Lookaside:
     """
 
     __slots__ = ("_keywords", "_least", "_most", "_predicate", "_required", "function", "name", "native", "target")
+    counted = True  # in the ledger
 
     def __init__(self, target: Any, function: Any, native: bool = False, needed: Predicate | None = None):
         self.target, self.function, self.native, self._predicate = target, function, native, needed

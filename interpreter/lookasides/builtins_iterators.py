@@ -1,0 +1,55 @@
+"""iter and next: the steps of iteration, made by the machine."""
+from __future__ import annotations
+
+from interpreter.lookasides.hooks import iterated_natively
+from interpreter.lookasides.machinery import finish
+from interpreter.lookasides.registry import lookaside
+
+
+def runs_python(args, kwargs):
+    return len(args) > 1 or bool(args) and not iterated_natively(args[0])
+
+
+@lookaside(iter, native=True, needed=runs_python)
+def iter_(machine, iterable, /, *sentinel):
+    """An iterator over an iterable, or over what a callable gives until that equals the sentinel."""
+    if not sentinel:
+        return machine.iterate(iterable)
+    if len(sentinel) > 1 or not callable(iterable):
+        return iter(iterable, *sentinel)
+    end = sentinel[0]
+
+    def produce():
+        value = iterable()
+        if value is end or end == value:
+            raise StopIteration
+        return value
+
+    return iter(machine.reentered(produce), NEVER)
+
+
+class Never:
+    """A sentinel that nothing equals: the comparison has been made by then."""
+
+    __slots__ = ()
+
+    def __eq__(self, other):
+        return False
+
+    __hash__ = None
+
+
+NEVER = Never()
+
+
+@lookaside(next, native=True)
+def next_(machine, iterator, /, *default):
+    """The next item, or the default where there is none."""
+    if not hasattr(type(iterator), "__next__") or len(default) > 1:
+        return next(iterator, *default)
+    if not default:
+        return machine.advance(iterator)
+    try:
+        return finish(machine, machine.advance(iterator))
+    except StopIteration:
+        return default[0]

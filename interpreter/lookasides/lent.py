@@ -1,0 +1,90 @@
+"""Objects lent to native code.
+
+Native code that handles a user's object calls its special methods itself, where the machine can't see it. So it is lent
+another object instead, which has just those special methods; each of them enters the machine again and runs the user's.
+The native code then does all it ever does: its order of calls, its results and its messages are the original's.
+"""
+from __future__ import annotations
+
+import functools
+import types
+from typing import Any
+
+from interpreter.lookasides.hooks import ATOM_IDS, MISSING, NATIVE_MEMBERS, find_special, members_of, mro_of
+
+INDEX = ("__index__",)
+NUMBER = ("__float__", "__index__")
+
+
+def bind(value: Any, name: str) -> Any:
+    """The bound special method that the language would call: found on the type, past the object itself."""
+    member = find_special(type(value), name)
+    if isinstance(member, types.FunctionType):
+        return types.MethodType(member, value)
+    if find_special(type(member), "__get__") is MISSING:
+        return member
+    return member.__get__(value, type(value))
+
+
+class Lent:
+    """What native code gets in the place of ``value``; made by ``lend``."""
+
+    __slots__ = ("_machine", "_value", "__weakref__")
+
+    def __init__(self, machine: Any, value: Any):
+        object.__setattr__(self, "_machine", machine)
+        object.__setattr__(self, "_value", value)
+
+
+machine_of = Lent._machine.__get__  # type: ignore[attr-defined]
+value_of = Lent._value.__get__  # type: ignore[attr-defined]
+
+
+def owner(thing: Any) -> Any:
+    """The user's object behind a lent one; anything else as it is."""
+    return value_of(thing) if Lent in mro_of(type(thing)) else thing
+
+
+@functools.cache
+def forwarding(name: str) -> types.FunctionType:
+    """A special method that runs the one of the lent object's owner in the machine."""
+
+    def method(self, *args):
+        return machine_of(self).reentered(bind(value_of(self), name))(*map(owner, args))
+
+    method.__name__ = name
+    return method
+
+
+@functools.lru_cache(maxsize=1024)
+def lender(kind_name: str, names: tuple[str, ...], blocked: tuple[str, ...]) -> type:
+    """The class of objects lent for a class of this name: messages of the original name it."""
+    methods = {name: forwarding(name) for name in names}
+    return type(kind_name, (Lent,), {"__slots__": ()} | methods | dict.fromkeys(blocked))
+
+
+def lend(machine: Any, value: Any, names: tuple[str, ...]) -> Any:
+    """``value`` itself where none of these special methods is written in Python, else an object to lend instead."""
+    kind = type(value)
+    if id(kind) in ATOM_IDS:
+        return value
+    found = {name: find_special(kind, name) for name in names}
+    if not any(member is not MISSING and not isinstance(member, NATIVE_MEMBERS) for member in found.values()):
+        return value
+    present = [name for name, member in found.items() if member is not None and member is not MISSING
+               and member is not members_of(object).get(name)]
+    blocked = [name for name, member in found.items() if member is None]
+    return lender(kind.__name__, tuple(present), tuple(blocked))(machine, value)
+
+
+def lend_number(machine: Any, value: Any, names: tuple[str, ...] = INDEX) -> Any:
+    """``lend`` for what C takes as a number: ints and floats, subclasses too, are taken as they are, without asking."""
+    kind = type(value)
+    if issubclass(kind, int) or (issubclass(kind, float) and "__float__" in names):
+        return value
+    if kind is slice:
+        parts = [lend_number(machine, part) for part in (value.start, value.stop, value.step)]
+        if any(a is not b for a, b in zip(parts, (value.start, value.stop, value.step), strict=True)):
+            return slice(*parts)
+        return value
+    return lend(machine, value, names)
