@@ -1,0 +1,208 @@
+"""Calls: which route a callable takes, and how classes, bound methods and callable objects are taken apart."""
+
+from functools import partial
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+
+from .binding import bind
+from .frame import Frame
+from .hooks import Instance, Then, hooked
+from .lookups import lookup, special
+from .reentry import Reentry
+from .values import NULL
+
+DESCRIPTORS = (MethodDescriptorType, WrapperDescriptorType)
+
+
+class Calls:
+    """The part of the machine that deals with calls."""
+
+    def call(self, function, args, kwargs=None):
+        """Call ``function``: its value, or the Frame that will give it."""
+        kind = type(function)
+        if kind is FunctionType:
+            if function in self.routes:
+                result = self.stand_in(function, args, kwargs)
+                if result is not NULL:
+                    return result
+            return self.enter(function, args, kwargs)
+        if kind is MethodType:
+            return self.call(function.__func__, [function.__self__, *args], kwargs)
+        if kind is BuiltinFunctionType:
+            owner = function.__self__
+            if owner is not None and type(owner) is not ModuleType:
+                target = lookup(type(owner), function.__name__)
+                if type(target) is MethodDescriptorType and target in self.routes:
+                    result = self.stand_in(target, [owner, *args], kwargs)
+                    if result is not NULL:
+                        return result
+                return self.call_native(function, args, kwargs)
+            return self.call_listed(function, args, kwargs)
+        if isinstance(function, type):
+            return self.call_class(function, kind, args, kwargs)
+        if kind in DESCRIPTORS:
+            return self.call_listed(function, args, kwargs)
+        if kind is MethodWrapperType:
+            target = lookup(type(function.__self__), function.__name__)
+            if type(target) is WrapperDescriptorType and target in self.routes:
+                result = self.stand_in(target, [function.__self__, *args], kwargs)
+                if result is not NULL:
+                    return result
+            return self.call_native(function, args, kwargs)
+        return self.call_object(function, kind, args, kwargs)
+
+    def call_listed(self, function, args, kwargs):
+        """A native callable, for which there may be a lookaside."""
+        if function in self.routes:
+            result = self.stand_in(function, args, kwargs)
+            if result is not NULL:
+                return result
+        return self.call_native(function, args, kwargs)
+
+    def call_object(self, function, kind, args, kwargs):
+        """A callable object that is no function, method or class."""
+        if kind is Reentry:
+            return self.call(function.function, args, kwargs)
+        if kind is partial:
+            keywords = {**function.keywords, **kwargs} if kwargs else dict(function.keywords)
+            return self.call(function.func, [*function.args, *args], keywords)
+        caller = special(kind, "__call__")
+        if caller is not None:
+            return self.call(caller, [function, *args], kwargs)
+        try:
+            listed = function in self.routes
+        except TypeError:
+            listed = False
+        if listed:
+            result = self.stand_in(function, args, kwargs)
+            if result is not NULL:
+                return result
+        return self.call_native(function, args, kwargs)
+
+    def stand_in(self, target, args, kwargs):
+        """Go by the lookaside or native handler for ``target``; NULL where the original is to be called.
+
+        That is so when no argument can lead to Python code, and when the call is made by the lookaside itself.
+        """
+        found = self.routes[target]
+        body = found.function
+        frame = self.frame
+        if not found.needed(args, kwargs):
+            return NULL
+        if found.native:
+            if getattr(found, "counted", True):
+                self.note(target, "lookaside")
+            return body(self, *args, **kwargs) if kwargs else body(self, *args)
+        if frame.code is not None and within(frame, body):
+            return NULL
+        self.note(target, "lookaside")
+        return self.enter(body, args, kwargs, noted=True)
+
+    def note(self, key, route):
+        """Count a call in the ledger, at the line that the running frame is at."""
+        frame = self.frame
+        if frame.code is None:
+            self.ledger.note(key, route, None, 0)
+        else:
+            self.ledger.note(key, route, frame.plan, frame.plan.count - frame.iterator.__length_hint__() - 1)
+
+    def enter(self, function, args, kwargs=None, noted=False):
+        """A new Frame for a Python function."""
+        code = function.__code__
+        plan = self.plans.get(id(code)) or self.plan(code)
+        slots = bind(function, plan, args, kwargs)
+        if slots is None:
+            # The arguments do not fit. CPython finds the same before it runs any of the body, and words it.
+            return function(*args, **(kwargs or {}))
+        if not noted:
+            self.note(plan, "interpreted")
+        return Frame(self, code, plan, function, function.__globals__, function.__builtins__, slots)
+
+    def call_class(self, cls, kind, args, kwargs):
+        """``type.__call__`` taken apart: the metaclass's ``__call__``, then ``__new__`` and ``__init__``."""
+        if cls in self.routes:
+            result = self.stand_in(cls, args, kwargs)
+            if result is not NULL:
+                return result
+        caller = special(kind, "__call__")
+        if caller is not None:
+            return self.call(caller, [cls, *args], kwargs)
+        return self.construct(cls, args, kwargs)
+
+    def construct(self, cls, args, kwargs):
+        """Make an instance of a class as ``type.__call__`` does."""
+        if cls is type:
+            return self.call_native(cls, args, kwargs)
+        init = special(cls, "__init__")
+        new = lookup(cls, "__new__")
+        if type(new) is staticmethod:
+            new = new.__func__
+        if type(new) is FunctionType:
+
+            def initialise(instance):
+                if not isinstance(instance, cls):
+                    return instance
+                return self.initialise(instance, args, kwargs)
+
+            result = self.call(new, [cls, *args], kwargs)
+            if type(result) is Frame:
+                return hooked(result, Then(initialise))
+            return initialise(result)
+        if init is None or lookup(type(cls), "__call__") is not _type_call_slot:
+            return self.call_native(cls, args, kwargs)
+        instance = cls.__new__(cls, *args, **(kwargs or {}))
+        if not isinstance(instance, cls):
+            return instance
+        return self.initialise(instance, args, kwargs)
+
+    def initialise(self, instance, args, kwargs):
+        """Run ``__init__`` of a new instance; the value is the instance."""
+        cls = type(instance)
+        init = special(cls, "__init__")
+        if init is None:
+            cls.__init__(instance, *args, **(kwargs or {}))
+            return instance
+        result = self.call(init, [instance, *args], kwargs)
+        hook = Instance(instance)
+        if type(result) is Frame:
+            return hooked(result, hook)
+        return hook.returned(self.frame, result)
+
+    def call_native(self, function, args, kwargs=None):
+        """Call the real thing, natively."""
+        self.note(native_key(function), "opaque")
+        return function(*args, **kwargs) if kwargs else function(*args)
+
+
+_type_call_slot = type.__dict__["__call__"]
+
+
+def within(frame, body):
+    """Is ``frame`` the body of a lookaside, or code written inside it?"""
+    name, plan = body.__code__.co_qualname, frame.plan
+    return frame.code is body.__code__ or (
+        plan.filename == body.__code__.co_filename and plan.qualname.startswith(name + ".<locals>.")
+    )
+
+
+def native_key(function):
+    """What the ledger knows a native callable by: something that lives on anyway."""
+    kind = type(function)
+    if kind is BuiltinFunctionType or kind is MethodWrapperType:
+        owner = function.__self__
+        if owner is not None and type(owner) is not ModuleType:
+            found = lookup(owner if isinstance(owner, type) else type(owner), function.__name__)
+            if type(found) in DESCRIPTORS:
+                return found
+            return f"{type(owner).__qualname__}.{function.__name__}"
+        return function
+    if isinstance(function, type) or kind in DESCRIPTORS:
+        return function
+    return kind

@@ -1,0 +1,139 @@
+"""Building containers, strings and formatted values."""
+
+from types import GeneratorType
+
+from ..registry import instruction
+from ..values import NULL
+from .calls import called
+
+
+def _take(frame, count):
+    stack = frame.stack
+    if not count:
+        return []
+    items = stack[-count:]
+    del stack[-count:]
+    return items
+
+
+@instruction()
+def BUILD_TUPLE(frame, count):
+    frame.stack.append(tuple(_take(frame, count)))
+
+
+@instruction()
+def BUILD_LIST(frame, count):
+    frame.stack.append(_take(frame, count))
+
+
+@instruction()
+def BUILD_SET(frame, count):
+    frame.stack.append(set(_take(frame, count)))
+
+
+@instruction()
+def BUILD_MAP(frame, count):
+    items = _take(frame, 2 * count)
+    frame.stack.append(dict(zip(items[::2], items[1::2])))
+
+
+@instruction()
+def BUILD_CONST_KEY_MAP(frame, count):
+    keys = frame.stack.pop()
+    frame.stack.append(dict(zip(keys, _take(frame, count))))
+
+
+@instruction()
+def BUILD_STRING(frame, count):
+    frame.stack.append("".join(_take(frame, count)))
+
+
+@instruction()
+def LIST_TO_TUPLE(frame, operand):
+    frame.stack[-1] = tuple(frame.stack[-1])
+
+
+@instruction()
+def LIST_APPEND(frame, depth):
+    value = frame.stack.pop()
+    list.append(frame.stack[-depth], value)
+
+
+@instruction()
+def SET_ADD(frame, depth):
+    value = frame.stack.pop()
+    set.add(frame.stack[-depth], value)
+
+
+@instruction()
+def MAP_ADD(frame, depth):
+    stack = frame.stack
+    value = stack.pop()
+    key = stack.pop()
+    dict.__setitem__(stack[-depth], key, value)
+
+
+@instruction()
+def LIST_EXTEND(frame, depth):
+    iterable = frame.stack.pop()
+    kind = type(iterable)
+    if not hasattr(kind, "__iter__") and not hasattr(kind, "__getitem__"):
+        raise TypeError(f"Value after * must be an iterable, not {kind.__name__}")
+    target = frame.stack[-depth]
+    if kind is GeneratorType:
+        for item in frame.machine.items(iterable):
+            target.append(item)
+    else:
+        target.extend(frame.machine.unpack(iterable))
+
+
+@instruction()
+def SET_UPDATE(frame, depth):
+    iterable = frame.stack.pop()
+    frame.stack[-depth].update(frame.machine.unpack(iterable))
+
+
+@instruction()
+def DICT_UPDATE(frame, depth):
+    mapping = frame.stack.pop()
+    if type(mapping) is not dict and not hasattr(type(mapping), "keys"):
+        raise TypeError(f"'{type(mapping).__name__}' object is not a mapping")
+    frame.stack[-depth].update(frame.machine.unpack_mapping(mapping))
+
+
+@instruction()
+def DICT_MERGE(frame, depth):
+    stack = frame.stack
+    mapping = stack.pop()
+    target = stack[-depth]
+    place = -depth - 2
+    function = stack[place] if stack[place] is not NULL else stack[place - 1]
+    if type(mapping) is not dict and not hasattr(type(mapping), "keys"):
+        raise TypeError(f"{called(function)} argument after ** must be a mapping, not {type(mapping).__name__}")
+    for key, value in frame.machine.unpack_mapping(mapping).items():
+        if key in target:
+            raise TypeError(f"{called(function)} got multiple values for keyword argument '{key}'")
+        target[key] = value
+
+
+@instruction(until=(3, 12))
+def FORMAT_VALUE(frame, flags):
+    stack = frame.stack
+    spec = stack.pop() if flags & 4 else NULL
+    stack.append(frame.machine.format_value(stack.pop(), flags & 3, spec))
+
+
+@instruction()
+def CONVERT_VALUE(frame, conversion):
+    frame.stack[-1] = frame.machine.convert(frame.stack[-1], conversion)
+
+
+@instruction()
+def FORMAT_SIMPLE(frame, operand):
+    frame.stack[-1] = frame.machine.format_value(frame.stack[-1], 0, NULL)
+
+
+@instruction()
+def FORMAT_WITH_SPEC(frame, operand):
+    spec = frame.stack.pop()
+    frame.stack[-1] = frame.machine.format_value(frame.stack[-1], 0, spec)

@@ -1,0 +1,108 @@
+"""Iteration and unpacking."""
+
+from types import FunctionType, GeneratorType
+
+from .frame import Frame
+from .generators import frame_of
+from .hooks import Then, hooked
+from .lookups import lookup, special
+from .values import NULL
+
+_NATIVE = frozenset((list, tuple, dict, set, frozenset, str, bytes, range, GeneratorType))
+
+
+class Iteration:
+    """The part of the machine that deals with iteration."""
+
+    def iterate(self, obj):
+        """``iter(obj)``: an iterator, or the Frame that will give it."""
+        kind = type(obj)
+        if kind in _NATIVE:
+            return iter(obj)
+        function = special(kind, "__iter__")
+        if function is None:
+            return iter(obj)
+        result = self.call(function, [obj])
+        if type(result) is Frame:
+            return hooked(result, Then(checked_iterator))
+        return checked_iterator(result)
+
+    def advance(self, iterator):
+        """``next(iterator)``: the value, the Frame that will give it, or StopIteration is raised."""
+        kind = type(iterator)
+        if kind is GeneratorType:
+            frame = frame_of(iterator)
+            if frame is not None:
+                return self.step(iterator, frame, None, None)
+            return next(iterator)
+        function = special(kind, "__next__")
+        if function is not None:
+            return self.call(function, [iterator])
+        return next(iterator)
+
+    def next_now(self, iterator):
+        """The same to the end: the value, or StopIteration."""
+        kind = type(iterator)
+        function = special(kind, "__next__")
+        if function is not None:
+            return self.invoke(function, iterator)
+        return next(iterator)
+
+    def unpack(self, iterable):
+        """All items, as a list."""
+        kind = type(iterable)
+        if kind in _NATIVE and kind is not GeneratorType:
+            return [*iterable]
+        return [*self.items(iterable)]
+
+    def items(self, iterable):
+        """An iterator over ``iterable`` whose Python code is interpreted, for use inside the machine."""
+        kind = type(iterable)
+        if kind in _NATIVE:
+            return iter(iterable)
+        function = special(kind, "__iter__")
+        iterator = iter(iterable) if function is None else checked_iterator(self.invoke(function, iterable))
+        if special(type(iterator), "__next__") is None:
+            return iterator
+        return Stepping(self, iterator)
+
+    def unpack_mapping(self, mapping):
+        """The items of a mapping, as a dict."""
+        kind = type(mapping)
+        if kind is dict:
+            return dict(mapping)
+        keys = lookup(kind, "keys")
+        if special(kind, "__getitem__") is None and special(kind, "keys") is None:
+            found = {}
+            found.update(mapping)
+            return found
+        if keys is NULL:
+            raise AttributeError(f"'{kind.__name__}' object has no attribute 'keys'")
+        names = self.invoke(keys, mapping) if type(keys) is FunctionType else mapping.keys()
+        found = {}
+        for name in self.items(names):
+            value = self.get_item(mapping, name)
+            if type(value) is Frame:
+                value = self.finish(value)
+            found[name] = value
+        return found
+
+
+class Stepping:
+    """An iterator whose ``__next__`` is interpreted."""
+
+    def __init__(self, machine, iterator):
+        self.machine, self.iterator = machine, iterator
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self.machine.next_now(self.iterator)
+
+
+def checked_iterator(value):
+    """What an ``__iter__`` gave, if it is an iterator."""
+    if lookup(type(value), "__next__") is NULL:
+        raise TypeError(f"iter() returned non-iterator of type '{type(value).__name__}'")
+    return value

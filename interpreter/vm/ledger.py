@@ -1,0 +1,51 @@
+"""Which route each callable took, how often, and from which line of the user."""
+
+
+class Ledger:
+    """Counts calls by (callable, route, place). Names and lines are worked out when the rows are asked for."""
+
+    __slots__ = ("calls", "counted")
+
+    def __init__(self):
+        self.calls, self.counted = {}, {}
+
+    def note(self, key, route, plan, index):
+        """One call from the instruction ``index`` of ``plan``; ``key`` is a Plan or a callable."""
+        place = (key, route, plan, index)
+        calls = self.calls
+        try:
+            calls[place] += 1
+        except KeyError:
+            calls[place] = 1
+
+    def count(self, callable, route, where):
+        """One call from a known ``file:line``."""
+        place = (qualified_name(callable), route, where)
+        self.counted[place] = self.counted.get(place, 0) + 1
+
+    def rows(self):
+        """A dict for each callable, route and line: callable, route, calls, where ("file:line"), sharp."""
+        found = dict(self.counted)
+        for (key, route, plan, index), calls in list(self.calls.items()):
+            where = "" if plan is None else f"{plan.filename}:{plan_line(plan, index)}"
+            place = (qualified_name(key), route, where)
+            found[place] = found.get(place, 0) + calls
+        return [
+            {"callable": name, "route": route, "calls": calls, "where": where, "sharp": False}
+            for (name, route, where), calls in found.items()
+        ]
+
+
+def plan_line(plan, index):
+    """The line of an instruction, also of a code object that is no longer there."""
+    code = plan.code()
+    return plan.line(code, index) if code is not None else (plan.lines or {}).get(plan.offsets[index])
+
+
+def qualified_name(key):
+    """``module.qualname`` of a callable, as far as it has one."""
+    name = getattr(key, "__qualname__", None) or getattr(key, "qualname", None) or repr(key)
+    module = getattr(key, "__module__", None) or getattr(key, "module", None)
+    if module is None and (owner := getattr(key, "__objclass__", None)) is not None:
+        module = owner.__module__
+    return f"{module}.{name}" if isinstance(module, str) else str(name)

@@ -1,0 +1,66 @@
+"""How the language looks up attributes of types, without running any code of the user."""
+
+import weakref
+from types import (
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    WrapperDescriptorType,
+)
+
+from .values import NULL
+
+mro_of = type.__dict__["__mro__"].__get__
+namespace_of = type.__dict__["__dict__"].__get__
+dict_of = object.__getattribute__
+
+NATIVE_DESCRIPTORS = frozenset(
+    (
+        BuiltinFunctionType,
+        ClassMethodDescriptorType,
+        GetSetDescriptorType,
+        MemberDescriptorType,
+        MethodDescriptorType,
+        WrapperDescriptorType,
+    )
+)
+
+_known: dict = {}
+"""id of a type -> (weak reference, {name: verdict}); stale verdicts only make the machine run something natively."""
+
+
+def lookup(kind, name):
+    """What the classes of ``kind`` in order of resolution hold under ``name``, or NULL: no descriptor is asked."""
+    for base in mro_of(kind):
+        space = namespace_of(base)
+        if name in space:
+            return space[name]
+    return NULL
+
+
+def verdicts(kind):
+    """The memory of what is known about a type, dropped with the type."""
+    key = id(kind)
+    entry = _known.get(key)
+    if entry is None:
+
+        def forget(_, key=key):
+            _known.pop(key, None)
+
+        entry = _known[key] = (weakref.ref(kind, forget), {})
+    return entry[1]
+
+
+def special(kind, name):
+    """The Python function that a type has as special method ``name``, or None where it is native or absent."""
+    entry = _known.get(id(kind))
+    if entry is not None and name in entry[1]:
+        return None
+    found = lookup(kind, name)
+    if type(found) is FunctionType:
+        return found
+    verdicts(kind)[name] = False
+    return None

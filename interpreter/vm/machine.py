@@ -1,0 +1,127 @@
+"""The machine: the loop over instructions, and the way in from the host."""
+
+from types import MappingProxyType
+
+from . import instructions
+from .attributes import Attributes
+from .calls import Calls
+from .code import plan_for
+from .current import current
+from .frame import Frame, Root
+from .generators import Generators
+from .hiding import hidden
+from .iteration import Iteration
+from .ledger import Ledger
+from .limits import raised_limit
+from .names import Names
+from .natives import NATIVES
+from .operators import Operators
+from .pyframes import user_traceback
+from .reentry import Reentries
+from .registry import HANDLERS, handlers_for
+from .unwinding import Unwinding
+
+NO_LOOKASIDES = MappingProxyType({})
+
+
+class Stats:
+    """Counters: ``instructions`` executed so far."""
+
+    __slots__ = ("instructions",)
+
+    def __init__(self):
+        self.instructions = 0
+
+
+class Machine(Names, Attributes, Operators, Calls, Iteration, Generators, Reentries, Unwinding):
+    """A Python virtual machine for one thread. A subclass may override entries of ``handlers`` and any method."""
+
+    handlers = HANDLERS
+    table: dict = {}
+    plans: dict = {}
+
+    def __init__(self, lookasides=NO_LOOKASIDES, ledger=None, stats=None):
+        self.lookasides = lookasides
+        self.routes = {**NATIVES, **lookasides}
+        self.ledger = Ledger() if ledger is None else ledger
+        self.stats = Stats() if stats is None else stats
+        self.frame = None
+        self.limit = 0
+
+    def __init_subclass__(cls):
+        super().__init_subclass__()
+        cls.plans = {}
+        cls.table = handlers_for(cls, Machine)
+
+    def plan(self, code):
+        """The decoded form of a code object."""
+        plans = self.plans
+        plan = plans.get(id(code))
+        return plan if plan is not None else plan_for(code, self.table, plans)
+
+    def loop(self, frame):
+        """Execute instructions from ``frame`` on, until the frame to go on in is a Root; gives that."""
+        while True:
+            try:
+                while True:
+                    self.frame = frame
+                    for handler, operand in frame.iterator:
+                        following = handler(frame, operand)
+                        if following is not None:
+                            frame = following
+                            break
+                    else:
+                        return frame
+            except BaseException as caught:
+                error = caught
+            frame = self.raised(frame, error)
+            error = None
+
+    @hidden
+    def run(self, function, args=(), kwargs=None):
+        """Call ``function`` in the machine, from the host or from inside a handler, and give what it returns."""
+        root = Root(self, self.frame)
+        return self.nested(root, lambda: self.call(function, list(args), kwargs))
+
+    @hidden
+    def invoke(self, function, /, *args, **kwargs):
+        """The same, from inside a handler: run ``function`` to its end in a nested loop."""
+        root = Root(self, self.frame)
+        return self.nested(root, lambda: self.call(function, list(args), kwargs or None))
+
+    @hidden
+    def nested(self, root, start):
+        """Enter a nested loop on top of ``root`` with what ``start`` gives, a value or a Frame."""
+        outer, current.machine = current.machine, self
+        error = None
+        try:
+            self.frame = root
+            with raised_limit(self):
+                try:
+                    result = start()
+                    if type(result) is Frame:
+                        self.loop(result)
+                        result = root
+                    if result is root:
+                        error = root.error
+                        result = root.stack.pop() if error is None and root.stack else None
+                except BaseException as caught:
+                    error = caught
+                    error.__traceback__ = user_traceback(error)
+        finally:
+            self.frame = root.back
+            current.machine = outer
+        if error is None:
+            return result
+        context = error.__context__
+        try:
+            raise error
+        finally:
+            error.__context__ = context
+            root = error = start = None
+
+
+Machine.table = handlers_for(Machine, Machine)
+Machine.plans = {}
+
+__all__ = ["Machine", "instructions"]

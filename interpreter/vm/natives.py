@@ -1,0 +1,368 @@
+"""Native callables that look at frames or steer generators: the machine answers for them.
+
+``NATIVES`` maps the callable to its handler, called as ``handler(machine, *args, **kwargs)``.
+"""
+
+import builtins
+import sys
+import warnings
+from types import CodeType, CoroutineType, GeneratorType, TracebackType
+
+from .classes import build_class
+from .frame import CellType, Frame, Root
+from .generators import frame_of
+from .limits import set_user_limit, user_limit
+from .names import builtins_of
+from .pyframes import live_frame
+from .values import NULL
+
+NATIVES: dict = {}
+
+
+class Native:
+    """A handler, in the form in which lookasides are kept too."""
+
+    __slots__ = ("counted", "function", "native")
+
+    def __init__(self, function, counted=True):
+        self.function, self.counted, self.native = function, counted, True
+
+    def needed(self, args, kwargs):
+        """The machine always answers."""
+        return True
+
+
+def native(*targets, counted=True):
+    """Register a handler for native callables."""
+
+    def register(handler):
+        for target in targets:
+            NATIVES[target] = Native(handler, counted)
+        return handler
+
+    return register
+
+
+def user_frame(machine):
+    """The innermost interpreted frame, or None."""
+    frame = machine.frame
+    while type(frame) is Root:
+        frame = frame.back
+    return frame
+
+
+def local_names(frame):
+    """``locals()`` of a frame."""
+    if frame.namespace is not None:
+        return frame.namespace
+    bound = frame.bound()
+    hidden = [name for name in bound if name.startswith(".")]
+    if sys.version_info >= (3, 13):
+        return {name: value for name, value in bound.items() if name not in hidden}
+    if frame.snapshot is None:
+        frame.snapshot = {}
+    for name in frame.plan.names:
+        if name in bound:
+            frame.snapshot[name] = bound[name]
+        else:
+            frame.snapshot.pop(name, None)
+    return frame.snapshot
+
+
+@native(builtins.locals)
+def locals_(machine):
+    frame = user_frame(machine)
+    return builtins.locals() if frame is None else local_names(frame)
+
+
+@native(builtins.globals)
+def globals_(machine):
+    frame = user_frame(machine)
+    return builtins.globals() if frame is None else frame.globals
+
+
+@native(builtins.vars)
+def vars_(machine, *args):
+    return machine.call_native(vars, args) if args else locals_(machine)
+
+
+@native(builtins.dir)
+def dir_(machine, *args):
+    if not args:
+        return sorted(locals_(machine))
+    return machine.call_native(dir, args)
+
+
+def _run_code(machine, code, global_names, local_space, closure=None):
+    """A Frame for a code object of a module, class body or expression."""
+    if "__builtins__" not in global_names:
+        global_names["__builtins__"] = user_builtins(machine)
+    plan = machine.plan(code)
+    slots = [NULL] * plan.size
+    if closure:
+        slots[plan.size - len(closure) :] = closure
+    namespace = None if code.co_flags & 1 else local_space
+    frame = Frame(machine, code, plan, None, global_names, builtins_of(global_names), slots, namespace)
+    if closure:
+        frame.function = _Closure(closure)
+    return frame
+
+
+class _Closure:
+    """What stands for the function of a frame that ``exec`` gave a closure."""
+
+    __name__ = __qualname__ = "<module>"
+
+    def __init__(self, closure):
+        self.__closure__ = tuple(closure)
+
+
+def user_builtins(machine):
+    """What new globals get as ``__builtins__``."""
+    frame = user_frame(machine)
+    return builtins if frame is None or frame.builtins is builtins.__dict__ else frame.builtins
+
+
+def _spaces(machine, global_names, local_space):
+    frame = user_frame(machine)
+    if global_names is None:
+        global_names = frame.globals
+        if local_space is None:
+            local_space = local_names(frame)
+    return global_names, global_names if local_space is None else local_space
+
+
+@native(builtins.eval)
+def eval_(machine, source=NULL, globals=None, locals=None, /):
+    args = [value for value in (source, globals, locals) if value is not NULL]
+    proper = source is not NULL and (globals is None or isinstance(globals, dict))
+    if not proper or (locals is not None and not hasattr(type(locals), "__getitem__")) or user_frame(machine) is None:
+        return eval(*args)
+    space, names = _spaces(machine, globals, locals)
+    if isinstance(source, CodeType):
+        if source.co_freevars:
+            return eval(*args)
+        sys.audit("exec", source)
+        return _run_code(machine, source, space, names)
+    return _run_code(machine, compile_source(machine, source, "eval"), space, names)
+
+
+def compile_source(machine, source, mode):
+    """Compile text as ``eval`` and ``exec`` do: with the ``__future__`` flags of the caller."""
+    if mode == "eval" and isinstance(source, (str, bytes, bytearray)):
+        source = source.lstrip(" \t" if isinstance(source, str) else b" \t")
+    frame = user_frame(machine)
+    flags = frame.code.co_flags & 0x1FF0000 if frame is not None else 0
+    return compile(source, "<string>", mode, flags, True)
+
+
+@native(builtins.exec)
+def exec_(machine, source=NULL, globals=None, locals=None, /, **kwargs):
+    args = [value for value in (source, globals, locals) if value is not NULL]
+    closure = kwargs.get("closure")
+    proper = source is not NULL and (globals is None or isinstance(globals, dict)) and not set(kwargs) - {"closure"}
+    if not proper or (locals is not None and not hasattr(type(locals), "__getitem__")) or user_frame(machine) is None:
+        return exec(*args, **kwargs)
+    space, names = _spaces(machine, globals, locals)
+    if isinstance(source, CodeType):
+        free = len(source.co_freevars)
+        good = closure is None or (type(closure) is tuple and len(closure) == free and all(type(c) is CellType for c in closure))
+        if not good or (free and closure is None) or (closure is not None and not free):
+            return exec(*args, **kwargs)
+        sys.audit("exec", source)
+    elif closure is not None:
+        return exec(*args, **kwargs)
+    else:
+        source = compile_source(machine, source, "exec")
+    return _run_code(machine, source, space, names, closure)
+
+
+@native(builtins.__build_class__)
+def build_class_(machine, *args, **kwargs):
+    return build_class(machine, args, kwargs)
+
+
+@native(builtins.super)
+def super_(machine, *args, **kwargs):
+    if args or kwargs:
+        return super(*args, **kwargs)
+    return zero_argument_super(user_frame(machine))
+
+
+def zero_argument_super(frame):
+    """``super()``: from the frame's first argument and its ``__class__`` cell."""
+    if frame is None:
+        raise RuntimeError("super(): no current frame")
+    plan = frame.plan
+    if not plan.argcount and not plan.flags & 4:
+        raise RuntimeError("super(): no arguments")
+    first = frame.fast[0] if plan.argcount else NULL
+    if type(first) is CellType and plan.names[0] in plan.cells:
+        first = first.cell_contents if first != CellType() else NULL
+    if first is NULL:
+        raise RuntimeError("super(): arg[0] deleted" if plan.argcount else "super(): no arguments")
+    if "__class__" not in frame.code.co_freevars:
+        raise RuntimeError("super(): __class__ cell not found")
+    cell = frame.fast[plan.names.index("__class__", len(plan.names) - len(frame.code.co_freevars))]
+    try:
+        cls = cell.cell_contents
+    except ValueError:
+        raise RuntimeError("super(): empty __class__ cell") from None
+    return super(cls, first)
+
+
+@native(sys._getframe)
+def getframe_(machine, depth=0, /):
+    if depth < 0:
+        depth = 0
+    frame = machine.frame
+    for _ in range(depth):
+        while type(frame) is Root and frame.back is not None:
+            frame = frame.back
+        if type(frame) is Root:
+            break
+        frame = frame.back
+        depth -= 1
+    shown = live_frame(frame)
+    while type(frame) is Root and depth and shown is not None:
+        shown, depth = shown.f_back, depth - 1
+    if shown is None:
+        raise ValueError("call stack is not deep enough")
+    return shown
+
+
+@native(sys.exc_info)
+def exc_info_(machine):
+    error = machine.handled(machine.frame)
+    return (None, None, None) if error is None else (type(error), error, error.__traceback__)
+
+
+if hasattr(sys, "exception"):
+
+    @native(sys.exception)
+    def exception_(machine):
+        return machine.handled(machine.frame)
+
+
+if hasattr(sys, "_getframemodulename"):
+
+    @native(sys._getframemodulename)
+    def getframemodulename_(machine, depth=0):
+        try:
+            return getframe_(machine, depth).f_globals.get("__name__")
+        except ValueError:
+            return None
+
+
+@native(sys.getrecursionlimit)
+def getrecursionlimit_(machine):
+    return user_limit()
+
+
+@native(sys.setrecursionlimit)
+def setrecursionlimit_(machine, limit, /):
+    if not isinstance(limit, int) or limit < 1:
+        return sys.setrecursionlimit(limit)
+    depth = machine.frame.depth
+    if limit <= depth:
+        raise RecursionError(f"cannot set the recursion limit to {limit} at the recursion depth {depth}: the limit is too low")
+    set_user_limit(limit)
+    machine.limit = limit
+    return None
+
+
+@native(warnings.warn)
+def warn_(machine, message, category=None, stacklevel=1, source=None, **kwargs):
+    """``warnings.warn``, whose level counts the user's frames."""
+    frame = user_frame(machine)
+    if frame is None or kwargs or not isinstance(stacklevel, int):
+        return warnings.warn(message, category, stacklevel, source, **kwargs)
+    if isinstance(message, Warning):
+        category = type(message)
+    elif category is None:
+        category = UserWarning
+    if not (isinstance(category, type) and issubclass(category, Warning)):
+        raise TypeError(f"category must be a Warning subclass, not '{type(category).__name__}'")
+    shown = live_frame(frame)
+    internal = is_internal(shown)
+    for _ in range(stacklevel - 1):
+        if shown is None:
+            break
+        shown = shown.f_back
+        while not internal and shown is not None and is_internal(shown):
+            shown = shown.f_back
+    if shown is None:
+        space, filename, line = sys.__dict__, "sys", 1
+    else:
+        space, filename, line = shown.f_globals, shown.f_code.co_filename, shown.f_lineno
+    registry = space.setdefault("__warningregistry__", {})
+    module = space.get("__name__") or "<string>"
+    return warnings.warn_explicit(message, category, filename, line, module, registry, space, source)
+
+
+def is_internal(frame):
+    """Frames of the import system do not count."""
+    return "importlib" in frame.f_code.co_filename and "_bootstrap" in frame.f_code.co_filename
+
+
+def _thrown(machine, args):
+    """The exception that ``throw(type, value, traceback)`` means."""
+    kind, value, traceback = (*args, None, None)[:3]
+    if traceback is not None and not isinstance(traceback, TracebackType):
+        raise TypeError("throw() third argument must be a traceback object")
+    if isinstance(kind, type) and issubclass(kind, BaseException):
+        if isinstance(value, kind):
+            error = value
+        elif value is None:
+            error = machine.invoke(kind)
+        else:
+            error = machine.invoke(kind, *value) if isinstance(value, tuple) else machine.invoke(kind, value)
+        if not isinstance(error, BaseException):
+            text = f"calling {kind!r} should have returned an instance of BaseException, not {type(error)!r}"
+            raise TypeError(text)
+    elif isinstance(kind, BaseException):
+        if value is not None:
+            raise TypeError("instance exception may not have a separate value")
+        error = kind
+        if traceback is None:
+            traceback = error.__traceback__
+    else:
+        text = f"exceptions must be classes or instances deriving from BaseException, not {type(kind).__name__}"
+        raise TypeError(text)
+    error.__traceback__ = traceback
+    return error
+
+
+def _steps(kind):
+    """Handlers for ``send``, ``throw``, ``close`` and ``__next__`` of generators or coroutines."""
+
+    @native(kind.send, counted=False)
+    def send(machine, generator, *args, **kwargs):
+        frame = frame_of(generator)
+        if frame is None or len(args) != 1 or kwargs:
+            return machine.call_native(kind.send, [generator, *args], kwargs)
+        return machine.step(generator, frame, args[0], None)
+
+    @native(kind.throw, counted=False)
+    def throw(machine, generator, *args, **kwargs):
+        frame = frame_of(generator)
+        if frame is None or not 1 <= len(args) <= 3 or kwargs:
+            return machine.call_native(kind.throw, [generator, *args], kwargs)
+        if len(args) > 1 and sys.version_info >= (3, 12):
+            text = "the (type, exc, tb) signature of throw() is deprecated, use the single-arg signature instead."
+            warn_(machine, text, DeprecationWarning)
+        return machine.inject(generator, frame, _thrown(machine, args))
+
+    return send, throw
+
+
+_steps(GeneratorType)
+_steps(CoroutineType)
+
+
+@native(GeneratorType.__next__, counted=False)
+def generator_next(machine, generator, *args):
+    frame = frame_of(generator)
+    if frame is None or args:
+        return machine.call_native(GeneratorType.__next__, [generator, *args])
+    return machine.step(generator, frame, None, None)

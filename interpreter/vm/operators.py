@@ -1,0 +1,213 @@
+"""Operators: special methods written in Python are interpreted, everything else is done natively."""
+
+import operator
+from sys import maxsize
+from types import FunctionType as function_type
+
+from .attributes import discarding
+from .lookups import lookup, special
+from .values import NULL
+
+_binary = {
+    "+": ("add", operator.add),
+    "-": ("sub", operator.sub),
+    "*": ("mul", operator.mul),
+    "/": ("truediv", operator.truediv),
+    "//": ("floordiv", operator.floordiv),
+    "%": ("mod", operator.mod),
+    "**": ("pow", operator.pow),
+    "<<": ("lshift", operator.lshift),
+    ">>": ("rshift", operator.rshift),
+    "&": ("and", operator.and_),
+    "|": ("or", operator.or_),
+    "^": ("xor", operator.xor),
+    "@": ("matmul", operator.matmul),
+}
+BINARY = {}  # symbol -> (native function, (in-place, left, right) special methods)
+for _symbol, (_name, _native) in _binary.items():
+    BINARY[_symbol] = (_native, (None, f"__{_name}__", f"__r{_name}__"))
+    _inplace = getattr(operator, f"i{_name}")
+    BINARY[_symbol + "="] = (_inplace, (f"__i{_name}__", f"__{_name}__", f"__r{_name}__"))
+
+COMPARE = {
+    "<": (operator.lt, "__lt__", "__gt__"),
+    "<=": (operator.le, "__le__", "__ge__"),
+    "==": (operator.eq, "__eq__", "__eq__"),
+    "!=": (operator.ne, "__ne__", "__ne__"),
+    ">": (operator.gt, "__gt__", "__lt__"),
+    ">=": (operator.ge, "__ge__", "__le__"),
+}
+UNARY = {"-": (operator.neg, "__neg__"), "+": (operator.pos, "__pos__"), "~": (operator.invert, "__invert__")}
+EXACT = frozenset((int, float, str, bool, complex, type(None), bytes, list, tuple, dict, set, frozenset, type))
+CONVERSIONS = {1: (str, "__str__"), 2: (repr, "__repr__"), 3: (ascii, "__repr__")}
+
+
+class Operators:
+    """The part of the machine that deals with operators, subscripts, truth and formatting."""
+
+    def binary(self, symbol, a, b):
+        """``a symbol b``; in-place symbols end in ``=``."""
+        native, names = BINARY[symbol]
+        left, right = type(a), type(b)
+        if left in EXACT and right in EXACT:
+            return native(a, b)
+        return self.python_binary(symbol, native, names, a, b, left, right)
+
+    def python_binary(self, symbol, native, names, a, b, left, right):
+        """The protocol of binary operators, where one of the types is not a plain builtin one."""
+        inplace, forward, backward = names
+        if inplace is not None:
+            found = special(left, inplace)
+            if found is not None:
+                result = self.invoke(found, a, b)
+                if result is not NotImplemented:
+                    return result
+            elif lookup(left, inplace) is not NULL:
+                return native(a, b)
+        first, second = special(left, forward), special(right, backward)
+        if first is None and second is None:
+            return native(a, b)
+        if left is right:
+            second, native_second = None, False
+        else:
+            native_second = second is None and lookup(right, backward) is not NULL
+        swapped = left is not right and issubclass(right, left) and lookup(right, backward) is not lookup(left, backward)
+        if (swapped and second is None and native_second) or (not swapped and first is None and lookup(left, forward) is not NULL):
+            return native(a, b)
+        tries = [(first, a, b), (second, b, a)]
+        for function, x, y in reversed(tries) if swapped else tries:
+            if function is not None:
+                result = self.invoke(function, x, y)
+                if result is not NotImplemented:
+                    return result
+        if native_second:
+            result = lookup(right, backward)(b, a)
+            if result is not NotImplemented:
+                return result
+        shown = "** or pow()" if symbol == "**" else symbol
+        raise TypeError(f"unsupported operand type(s) for {shown}: '{left.__name__}' and '{right.__name__}'")
+
+    def compare(self, symbol, a, b):
+        """A rich comparison; its result need not be a bool."""
+        native, forward, backward = COMPARE[symbol]
+        left, right = type(a), type(b)
+        if left in EXACT and right in EXACT:
+            return native(a, b)
+        first, second = special(left, forward), special(right, backward)
+        if first is None and second is None:
+            return native(a, b)
+        swapped = left is not right and issubclass(right, left) and lookup(right, backward) is not NULL
+        tries = [(first, left, forward, a, b), (second, right, backward, b, a)]
+        for function, kind, name, x, y in reversed(tries) if swapped else tries:
+            if function is not None:
+                result = self.invoke(function, x, y)
+            else:
+                slot = lookup(kind, name)
+                result = NotImplemented if slot is NULL or slot is None else slot.__get__(x, kind)(y)
+            if result is not NotImplemented:
+                return result
+        if symbol == "==":
+            return a is b
+        if symbol == "!=":
+            return a is not b
+        text = f"'{symbol}' not supported between instances of '{left.__name__}' and '{right.__name__}'"
+        raise TypeError(text)
+
+    def unary(self, symbol, a):
+        native, name = UNARY[symbol]
+        function = special(type(a), name)
+        return native(a) if function is None else self.call(function, [a])
+
+    def contains(self, item, container):
+        kind = type(container)
+        function = special(kind, "__contains__")
+        if function is not None:
+            return self.truth(self.invoke(function, container, item))
+        if lookup(kind, "__contains__") is NULL and special(kind, "__iter__") is not None:
+            for candidate in self.unpack(container):
+                if candidate is item or self.truth(self.compare("==", candidate, item)):
+                    return True
+            return False
+        return item in container
+
+    def identical(self, a, b):
+        return a is b
+
+    def truth(self, value):
+        """Whether ``value`` is true."""
+        if value is True or value is False or value is None:
+            return value is True
+        kind = type(value)
+        function = special(kind, "__bool__")
+        if function is not None:
+            answer = self.invoke(function, value)
+            if type(answer) is not bool:
+                raise TypeError(f"__bool__ should return bool, returned {type(answer).__name__}")
+            return answer
+        if lookup(kind, "__bool__") is NULL and (function := special(kind, "__len__")) is not None:
+            return checked_length(self.invoke(function, value)) != 0
+        return bool(value)
+
+    def get_item(self, obj, key):
+        kind = type(obj)
+        function = special(kind, "__getitem__")
+        if function is not None:
+            return self.call(function, [obj, key])
+        if isinstance(obj, type) and lookup(kind, "__getitem__") is NULL:
+            maker = lookup(obj, "__class_getitem__")
+            if type(maker) is classmethod and type(maker.__func__) is function_type:
+                return self.call(maker.__func__, [obj, key])
+        return obj[key]
+
+    def set_item(self, obj, key, value):
+        function = special(type(obj), "__setitem__")
+        if function is not None:
+            return discarding(self.call(function, [obj, key, value]))
+        obj[key] = value
+        return None
+
+    def delete_item(self, obj, key):
+        function = special(type(obj), "__delitem__")
+        if function is not None:
+            return discarding(self.call(function, [obj, key]))
+        del obj[key]
+        return None
+
+    def build_slice(self, *parts):
+        return slice(*parts)
+
+    def convert(self, value, conversion):
+        """``!s``, ``!r`` or ``!a`` (1, 2, 3) of a formatted value."""
+        native, name = CONVERSIONS[conversion]
+        function = special(type(value), name)
+        if function is None:
+            return native(value)
+        text = self.invoke(function, value)
+        if not isinstance(text, str):
+            raise TypeError(f"{name} returned non-string (type {type(text).__name__})")
+        return text if conversion != 3 else text.encode("ascii", "backslashreplace").decode("ascii")
+
+    def format_value(self, value, conversion, spec):
+        """A replacement field of an f-string: conversion (0 to 3), then ``format`` with ``spec`` (NULL: none)."""
+        if conversion:
+            value = self.convert(value, conversion)
+        if type(value) is str and (spec is NULL or spec == ""):
+            return value
+        spec = "" if spec is NULL else spec
+        function = special(type(value), "__format__")
+        if function is None:
+            return format(value, spec)
+        text = self.invoke(function, value, spec)
+        if not isinstance(text, str):
+            raise TypeError(f"__format__ must return a str, not {type(text).__name__}")
+        return text
+
+
+def checked_length(answer):
+    """What ``__len__`` gave, as an int that a length can be."""
+    length = operator.index(answer)
+    if length < 0:
+        raise ValueError("__len__() should return >= 0")
+    if length > maxsize:
+        raise OverflowError("cannot fit 'int' into an index-sized integer")
+    return length
