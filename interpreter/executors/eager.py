@@ -1,0 +1,171 @@
+"""The eager executor: the operations of a segment in order, as one generated Python function.
+
+`run(inputs, values)` does what the recorded stretch did, on other tensors: torch is called with the same functions, autograd records as usual,
+and a value is dropped after its last use, so that no more memory is held than eager holds. Where the call may have to be taken up in the middle by the
+interpreter (`logged`), each result is also put into `values`, under the number of its operation.
+"""
+
+from __future__ import annotations
+
+import types
+
+from interpreter.recording.guards import Binder
+from interpreter.recording.operations import Build, Input, Operation, Ref, refs_of
+from interpreter.recording.results import Plan, tuple_of
+from interpreter.recording.torch_calls import is_getter, plain_name
+
+INLINE = (list, tuple, dict, slice)
+
+
+class Writer:
+    """Writes the function of one segment."""
+
+    def __init__(self, segment, inputs: dict, logged: bool):
+        self.segment = segment
+        self.inputs = inputs
+        self.logged = logged
+        self.names: dict = {"slice": slice, "tuple_of": tuple_of, "set": set}
+        self.binder = Binder(self.names)
+        self.used_inputs: set[int] = set()
+        self.defined: set[int] = set()
+        self.head: list[str] = []
+        self.lines: list[str] = []
+        self.last: dict[int, int] = {}
+
+    def write(self):
+        """Returns `run(inputs, values)` and its text."""
+        segment = self.segment
+        needed = self.needed_values()
+        plan = Plan(self.binder.bind, self.value, self.input)
+        for position, operation in enumerate(segment.operations):
+            if operation.index not in needed and (operation.element or operation.number):
+                continue
+            self.operation(operation, position, needed)
+        if segment.check is not None:
+            self.lines.append(f"return {self.template(segment.check.value, plan)}")
+        else:
+            result = plan.expression(segment.result)
+            writes = [(write, [plan.expression(part) for part in write.templates]) for write in segment.writes]
+            self.lines.extend(plan.lines)
+            for write, parts in writes:
+                self.lines.append(f"{self.binder.bind(write.function)}({', '.join(parts)})")
+            self.lines.append(f"return {result}")
+        order = sorted(self.used_inputs)
+        unpack = [f"i{number} = inputs[{number}]" for number in order]
+        if len(order) > 2:
+            listed = ", ".join(f"i{n}" if n in self.used_inputs else "_" for n in range(order[-1] + 1))
+            unpack = [f"{listed}, *_ = inputs" if len(self.inputs) > order[-1] + 1 else f"{listed} = inputs"]
+        body = "\n    ".join([*unpack, *self.head, *self.lines])
+        text = f"def run(inputs, values):\n    {body}\n"
+        exec(compile(text, "<program>", "exec"), self.names)
+        return self.names.pop("run"), text
+
+    def needed_values(self) -> set[int]:
+        """Which results somebody uses; notes after which operation each is used last."""
+        segment = self.segment
+        needed: set[int] = set()
+        final: list[int] = []
+        if segment.check is not None:
+            refs_of(segment.check.value, final)
+        else:
+            seen: set[int] = set()
+            deep_refs((segment.result, *(write.templates for write in segment.writes)), final, seen)
+        end = len(segment.operations)
+        for index in final:
+            needed.add(index)
+            self.last[index] = end
+        for position in range(end - 1, -1, -1):
+            operation = segment.operations[position]
+            if operation.index not in needed and (operation.element or operation.number):
+                continue
+            found: list[int] = []
+            deep_refs((operation.args, operation.kwargs), found, set())
+            for index in found:
+                if index not in self.last:
+                    self.last[index] = position
+                needed.add(index)
+        return needed
+
+    def operation(self, operation: Operation, position: int, needed):
+        code = self.call(operation)
+        if operation.index in needed or self.logged:
+            self.lines.append(f"v{operation.index} = {code}")
+            self.defined.add(operation.index)
+            if self.logged:
+                self.lines.append(f"values[{operation.index}] = v{operation.index}")
+        else:
+            self.lines.append(code)
+        if not self.logged:
+            found: list[int] = []
+            deep_refs((operation.args, operation.kwargs), found, set())
+            dead = [f"v{index}" for index in dict.fromkeys(found) if self.last[index] == position and index in self.defined]
+            if dead:
+                self.lines.append("del " + ", ".join(dead))
+
+    def call(self, operation: Operation) -> str:
+        function = operation.function
+        args = [self.argument(part) for part in operation.args]
+        if is_getter(function):
+            return f"{args[0]}.{plain_name(function)}"
+        if len(args) == 2 and plain_name(function) == "__getitem__" or operation.element:
+            return f"{args[0]}[{args[1]}]"
+        named = [f"{key}={self.argument(part)}" for key, part in operation.kwargs.items()]
+        return f"{self.binder.bind(function)}({', '.join([*args, *named])})"
+
+    def argument(self, template) -> str:
+        if type(template) is Build and template.kind in INLINE:
+            if template.kind is dict:
+                return "{" + ", ".join(f"{pair.parts[0]!r}: {self.argument(pair.parts[1])}" for pair in template.parts) + "}"
+            parts = ", ".join(map(self.argument, template.parts))
+            if template.kind is list:
+                return f"[{parts}]"
+            return f"slice({parts})" if template.kind is slice else f"({parts}{',' if len(template.parts) == 1 else ''})"
+        plan = Plan(self.binder.bind, self.value, self.input)
+        code = self.template(template, plan)
+        self.lines.extend(plan.lines)
+        return code
+
+    def template(self, template, plan) -> str:
+        if type(template) is Ref:
+            return self.value(template.index)
+        if type(template) is Input:
+            return self.input(template.source)
+        if isinstance(template, float) and template == template and abs(template) != float("inf"):
+            return repr(template)
+        return plan.expression(template)
+
+    def value(self, index: int) -> str:
+        if index not in self.defined:
+            self.defined.add(index)
+            self.head.append(f"v{index} = values[{index}]")
+        return f"v{index}"
+
+    def input(self, source) -> str:
+        number = self.inputs[source.identity()]
+        self.used_inputs.add(number)
+        return f"i{number}"
+
+
+def deep_refs(template, found: list[int], seen: set[int]):
+    """All Refs in templates that may refer back to themselves."""
+    kind = type(template)
+    if kind is Ref:
+        found.append(template.index)
+    elif kind is Build:
+        if id(template) not in seen:
+            seen.add(id(template))
+            for part in template.parts:
+                deep_refs(part, found, seen)
+            deep_refs(template.extra, found, seen)
+    elif kind in (tuple, list):
+        for part in template:
+            deep_refs(part, found, seen)
+    elif kind is dict:
+        for part in template.values():
+            deep_refs(part, found, seen)
+
+
+def lower(segment, inputs: dict, logged: bool) -> types.FunctionType:
+    """Generate the function of a segment; `inputs` maps identities of sources to places in the tuple that the prologue returns."""
+    segment.run, segment.text = Writer(segment, inputs, logged).write()
+    return segment.run

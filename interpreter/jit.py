@@ -1,0 +1,256 @@
+"""`jit`: a callable whose calls are recorded once and then served by programs."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import warnings
+
+import torch
+from torch.utils._device import DeviceContext
+
+from interpreter.cache import Entry, SideExit, execute
+from interpreter.recording.guards import Constant, Tensor
+from interpreter.recording.ledger import RecordingLedger
+from interpreter.recording.program import Replay
+from interpreter.recording.record import record
+
+EXECUTORS = ("eager", "aot", "inductor", "cudagraphs")
+MANY = 8
+LIMIT = 64
+
+
+class Stats:
+    """Counts of one jitted callable: `calls` in all, `hits` served by a recorded program, `misses` interpreted and recorded, `tails`
+    run without a record as their recording had to end early."""
+
+    def __init__(self):
+        self.calls = self.hits = self.misses = self.tails = 0
+        self.exits = 0
+        self.entries: list[Entry] = []
+
+
+class Jit:
+    """What a jitted function and a jitted module share."""
+
+    def __init__(self, original, executor, dynamic, sharp_edges, compile):
+        self.original = original
+        self.executor = executor
+        self.dynamic = dynamic
+        self.sharp_edges = sharp_edges
+        self.compile = compile
+        self.stats = Stats()
+        self.ledger = RecordingLedger()
+        self.changing: set = set()
+        self.names = parameter_names(original)
+        self.lock = threading.RLock()
+        self.warned = False
+
+    def call(self, args, kwargs):
+        stats = self.stats
+        stats.calls += 1
+        if not recordable_state():
+            stats.tails += 1
+            return self.original(*args, **kwargs)
+        for entry in stats.entries:
+            inputs = entry.prologue.check(args, kwargs)
+            if type(inputs) is tuple:
+                return self.serve(entry, inputs, args, kwargs)
+        return self.miss(args, kwargs)
+
+    def serve(self, entry, inputs, args, kwargs):
+        """A call that an entry takes."""
+        stats = self.stats
+        if entry.tail is not None:
+            stats.tails += 1
+            return self.original(*args, **kwargs)
+        try:
+            result = execute(entry, inputs, args, kwargs)
+        except SideExit as left:
+            exit = left
+        else:
+            stats.hits += 1
+            return result
+        return self.take_up(entry, exit, args, kwargs)
+
+    def take_up(self, entry, exit, args, kwargs):
+        """Interpret a call that a program has begun: what the program did is not done again."""
+        self.stats.exits += 1
+        replay = Replay(exit.path, exit.values, exit.error)
+        recorded = self.record(args, kwargs, replay)
+        if recorded.error is not None:
+            raise recorded.error
+        if exit.recordable:
+            with self.lock:
+                entry.add_branch(exit.segment, exit.depth, exit.answer, recorded)
+        return recorded.value
+
+    def record(self, args, kwargs, replay=None):
+        return record(self.original, self.names, args, kwargs, frozenset(self.changing), self.ledger, replay)
+
+    def miss(self, args, kwargs):
+        stats = self.stats
+        with self.lock:
+            stats.misses += 1
+            missed = [entry.prologue.explain(args, kwargs) for entry in stats.entries]
+            if self.dynamic is not False:
+                for entry in stats.entries:
+                    self.note_change(entry.prologue.failing(args, kwargs), args, kwargs)
+            if len(stats.entries) >= MANY and not self.warned:
+                self.warned = True
+                warnings.warn(f"{describe(self.original)} has been recorded {len(stats.entries)} times; what keeps changing: "
+                              + "; ".join(missed[-3:]), stacklevel=4)
+            recorded = self.record(args, kwargs)
+            entry = Entry(recorded, missed)
+            self.sharp(recorded)
+            stats.entries.insert(0, entry)
+            del stats.entries[LIMIT:]
+        if recorded.error is not None:
+            raise recorded.error
+        return recorded.value
+
+    def sharp(self, recorded):
+        """A recording that ended early is said at once where that was asked for."""
+        if recorded.tail is None or recorded.error is not None or self.sharp_edges == "allow":
+            return
+        text = f"the rest of the call can't be recorded and is run as it is every time: {recorded.tail}"
+        if self.sharp_edges == "error":
+            raise SharpEdge(text)
+        warnings.warn(text, stacklevel=5)
+
+    def note_change(self, guard, args, kwargs):
+        """An int, a float or a size that has changed from one call to another is not guarded by value from now on."""
+        if isinstance(guard, Constant) and type(guard.value) in (int, float):
+            if type(guard.source.walk((args, kwargs))) is type(guard.value):
+                self.changing.add(str(guard.source))
+        elif isinstance(guard, Tensor):
+            now = guard.source.walk((args, kwargs))
+            if isinstance(now, torch.Tensor) and now.dim() == len(guard.shape):
+                for i, (old, new) in enumerate(zip(guard.shape, now.shape)):
+                    if old != new:
+                        self.changing.add((str(guard.source), i))
+
+    def explain(self) -> str:
+        from interpreter.explain import explain
+
+        return explain(self)
+
+
+class SharpEdge(RuntimeError):
+    """Recording had to end, and `sharp_edges="error"` was asked for."""
+
+
+def recordable_state() -> bool:
+    """Whether modes or transforms of the caller are in force that a recording would not see."""
+    for i in range(torch._C._len_torch_function_stack()):
+        if not isinstance(torch._C._get_function_stack_at(i), DeviceContext):
+            return False
+    return not torch._C._len_torch_dispatch_stack() and torch._C._functorch.maybe_current_level() is None
+
+
+def parameter_names(original) -> list[str]:
+    function = original.forward if isinstance(original, torch.nn.Module) else original
+    try:
+        return [name for name, parameter in inspect.signature(function).parameters.items()
+                if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)]
+    except (TypeError, ValueError):
+        return []
+
+
+def describe(original) -> str:
+    return getattr(original, "__qualname__", None) or type(original).__qualname__
+
+
+class JittedFunction:
+    """A jitted function: call it as the function. `stats`, `ledger` and `explain()` say what became of the calls."""
+
+    def __init__(self, jit: Jit):
+        self._jit = jit
+        self.stats, self.ledger, self.explain = jit.stats, jit.ledger, jit.explain
+        for name in ("__name__", "__qualname__", "__doc__", "__module__"):
+            if hasattr(jit.original, name):
+                setattr(self, name, getattr(jit.original, name))
+        self.__wrapped__ = jit.original
+
+    def __call__(self, *args, **kwargs):
+        return self._jit.call(args, kwargs)
+
+    def __get__(self, obj, owner=None):
+        return self if obj is None else self.__class__.bound(self, obj)
+
+    def bound(self, obj):
+        return lambda *args, **kwargs: self(obj, *args, **kwargs)
+
+    @staticmethod
+    def interpreted_as(made):
+        """What the interpreter calls in the place of a jitted callable."""
+        return made._jit.original
+
+
+class JittedModule(torch.nn.Module):
+    """A jitted module: parameters, buffers, modes and attributes are the original's."""
+
+    def __init__(self, jit: Jit):
+        object.__setattr__(self, "_jit", jit)
+        object.__setattr__(self, "stats", jit.stats)
+        object.__setattr__(self, "ledger", jit.ledger)
+        object.__setattr__(self, "explain", jit.explain)
+        object.__setattr__(self, "__dict__", self.__dict__ | {"_original": jit.original})
+
+    def __call__(self, *args, **kwargs):
+        return self._jit.call(args, kwargs)
+
+    def forward(self, *args, **kwargs):
+        return self._jit.call(args, kwargs)
+
+    def __getattr__(self, name):
+        return getattr(self.__dict__["_original"], name)
+
+    def __setattr__(self, name, value):
+        setattr(self.__dict__["_original"], name, value)
+
+    def __delattr__(self, name):
+        delattr(self.__dict__["_original"], name)
+
+    @staticmethod
+    def interpreted_as(made):
+        return made.__dict__["_jit"].original
+
+
+def _forwarded(name):
+    def forward(self, *args, **kwargs):
+        result = getattr(self.__dict__["_original"], name)(*args, **kwargs)
+        return self if result is self.__dict__["_original"] else result
+
+    forward.__name__ = name
+    return forward
+
+
+for _name, _member in list(vars(torch.nn.Module).items()):
+    if callable(_member) and not isinstance(_member, type) and (not _name.startswith("__") or _name == "__repr__") and _name not in (
+            "forward", "_call_impl", "_wrapped_call_impl"):
+        if _name not in vars(JittedModule):
+            setattr(JittedModule, _name, _forwarded(_name))
+
+
+def jit(fn_or_module, *, executor="eager", dynamic=None, sharp_edges="allow", compile="now"):
+    """A callable that gives what `fn_or_module` gives, from recorded programs.
+
+    executor: "eager", "aot", "inductor", "cudagraphs", or a callable that takes an `fx.GraphModule` and example inputs and returns a callable.
+    dynamic: None: ints, floats and sizes that have changed once are no longer guarded by value; False: never.
+    sharp_edges: "allow", "warn" or "error": what to do where recording has to end and the rest of the call is run unrecorded each time.
+    compile: "now", or "background": calls run on the eager executor until the backend is ready.
+    Raises TypeError for something that can't be called, ValueError for an option that isn't known.
+    """
+    if not callable(fn_or_module):
+        raise TypeError(f"jit takes a function or a module, not {fn_or_module!r}")
+    if not callable(executor) and executor not in EXECUTORS:
+        raise ValueError(f"executor={executor!r} is not known: it is one of {', '.join(EXECUTORS)}, or a backend as torch.compile takes it")
+    if sharp_edges not in ("allow", "warn", "error"):
+        raise ValueError(f'sharp_edges={sharp_edges!r} is not known: it is "allow", "warn" or "error"')
+    if compile not in ("now", "background"):
+        raise ValueError(f'compile={compile!r} is not known: it is "now" or "background"')
+    if isinstance(fn_or_module, (JittedFunction, JittedModule)):
+        fn_or_module = fn_or_module.interpreted_as(fn_or_module)
+    made = Jit(fn_or_module, executor, dynamic, sharp_edges, compile)
+    return JittedModule(made) if isinstance(fn_or_module, torch.nn.Module) else JittedFunction(made)

@@ -1,0 +1,411 @@
+"""Attributes, read and written by the language's rules, with every step of the search guarded.
+
+The search goes through classes (the class attribute, or its absence in each class before the one that has it), the instance's
+`__dict__`, and descriptors. What is found on the way in outside objects gets a source; a property's function and the like hang on an
+object that is guarded by identity, so they are pinned.
+"""
+
+from __future__ import annotations
+
+import types
+from types import FunctionType, MethodType, ModuleType
+
+import torch
+
+from interpreter.recording import guards, sources
+from interpreter.recording.numbers import TRACED, plain
+from interpreter.recording.torch_calls import CONSTANT_KINDS
+from interpreter.recording.trace import MISSING, Outside
+from interpreter.vm.machine import Machine
+
+HEAP = 1 << 9
+SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
+OUTSIDE_TENSOR_STATE = {"grad", "_grad", "_backward_hooks", "_post_accumulate_grad_hooks"}
+PLAIN_SETATTR = object.__setattr__
+PLAIN_DELATTR = object.__delattr__
+
+
+class Attributes(Machine):
+    """The part of the recording machine that reads and writes attributes."""
+
+    # Classes
+
+    def lookup(self, kind, name):
+        """The attribute `name` of a class or one of its bases, not bound to anything; MISSING where none has it."""
+        trace = self.trace
+        key = kind, name
+        found = trace.classes.get(key)
+        if found is None:
+            found = MISSING
+            for base in kind.__mro__:
+                if base.__flags__ & HEAP and id(base) not in trace.made and trace.ended is None:
+                    found = trace.read_key(self.class_space(base), name)
+                else:
+                    found = base.__dict__.get(name, MISSING)
+                if found is not MISSING:
+                    break
+            trace.classes[key] = found
+        return found
+
+    def class_space(self, kind) -> Outside:
+        """The entry of an outside class's `__dict__`."""
+        space = self.class_spaces.get(kind)
+        if space is None:
+            names = kind.__dict__
+            space = self.class_spaces[kind] = Outside(names, sources.Pinned(names, kind.__qualname__))
+        return space
+
+    # Reading
+
+    def get_attribute(self, obj, name):
+        trace = self.trace
+        if trace.ended is not None:
+            return super().get_attribute(obj, name)
+        kind = type(obj)
+        if kind in CONSTANT_KINDS:
+            return getattr(obj, name)
+        if kind is torch.Tensor or isinstance(obj, torch.Tensor):
+            return self.tensor_attribute(obj, kind, name)
+        if kind is ModuleType:
+            return self.module_attribute(obj, name)
+        if isinstance(obj, type):
+            return self.class_attribute(obj, kind, name)
+        if kind is super:
+            return self.super_attribute(obj, name)
+        if kind in TRACED:
+            return getattr(obj, name)
+        hook = self.lookup(kind, "__getattribute__")
+        if type(hook) is FunctionType:
+            return super().get_attribute(obj, name)
+        return self.object_attribute(obj, kind, name)
+
+    def get_method(self, obj, name):
+        """(function, obj) where `obj.name` would be a bound method of a Python function and needs no object for that."""
+        trace = self.trace
+        kind = type(obj)
+        if trace.ended is not None:
+            return super().get_method(obj, name)
+        if not kind.__flags__ & HEAP or isinstance(obj, (torch.Tensor, type, ModuleType)) or kind in TRACED:
+            return None
+        if type(self.lookup(kind, "__getattribute__")) is FunctionType:
+            return None
+        found = self.lookup(kind, name)
+        if type(found) is not FunctionType:
+            return None
+        if self.instance_value(obj, name) is not MISSING:
+            return None
+        return found, obj
+
+    def instance_value(self, obj, name):
+        """What an object's own `__dict__` has under a name, or MISSING."""
+        trace = self.trace
+        entry = trace.outside.get(id(obj))
+        if entry is not None:
+            space = trace.namespace(entry)
+            return MISSING if space is None else trace.read_key(space, name)
+        space = getattr(obj, "__dict__", None)
+        if type(space) is not dict:
+            return MISSING
+        entry = trace.outside.get(id(space))
+        if entry is not None:
+            return trace.read_key(entry, name)
+        return space.get(name, MISSING)
+
+    def object_attribute(self, obj, kind, name):
+        """`object.__getattribute__`, then `__getattr__` where the class has one."""
+        found = self.lookup(kind, name)
+        found_kind = type(found)
+        if found is not MISSING and found_kind is not FunctionType and (
+                hasattr(found_kind, "__set__") or hasattr(found_kind, "__delete__")):
+            return self.describe(found, obj, kind, name)
+        value = self.instance_value(obj, name)
+        if value is not MISSING:
+            return value
+        if found is not MISSING:
+            if found_kind is FunctionType:
+                return MethodType(found, obj)
+            if hasattr(found_kind, "__get__"):
+                return self.describe(found, obj, kind, name)
+            return found
+        hook = self.lookup(kind, "__getattr__")
+        if hook is MISSING:
+            return object.__getattribute__(obj, name)  # raises, in CPython's words
+        return self.call(hook, (obj, name), None)
+
+    def describe(self, descriptor, obj, kind, name):
+        """`descriptor.__get__(obj, kind)`."""
+        trace = self.trace
+        form = type(descriptor)
+        if form is property:
+            if descriptor.fget is None:
+                return object.__getattribute__(obj, name)
+            return self.call(self.pin_function(descriptor.fget), (obj,), None)
+        if form in SLOTS:
+            return self.slot(descriptor, obj, name)
+        if form is classmethod:
+            return MethodType(self.pin_function(descriptor.__func__), kind)
+        if form is staticmethod:
+            return self.pin_function(descriptor.__func__)
+        get = self.lookup(form, "__get__")
+        if type(get) is FunctionType:
+            if id(descriptor) not in trace.made:
+                trace.pinned(descriptor, name)
+            return self.call(get, (descriptor, obj, kind), None)
+        return descriptor.__get__(obj, kind)
+
+    def pin_function(self, function):
+        """A function that hangs on a pinned object (a property's fget) is pinned too."""
+        if id(function) not in self.trace.made:
+            self.trace.pinned(function, guards.short(function))
+        return function
+
+    def slot(self, descriptor, obj, name):
+        """A slot or another attribute that native code keeps."""
+        trace = self.trace
+        entry = trace.outside.get(id(obj))
+        if name == "__dict__":
+            if entry is not None:
+                space = trace.namespace(entry)
+                if space is not None:
+                    return space.value
+            return descriptor.__get__(obj)
+        if entry is None or name == "__class__":
+            return descriptor.__get__(obj)
+        key = "slot", name
+        if key in entry.known:
+            value = entry.known[key]
+            return descriptor.__get__(obj) if value is MISSING else value
+        try:
+            value = descriptor.__get__(obj)
+        except AttributeError:
+            trace.guard(guards.NoAttribute(entry.source, name))
+            entry.known[key] = MISSING
+            raise
+        value = entry.known[key] = trace.read(value, sources.Attribute(entry.source, name))
+        return value
+
+    def tensor_attribute(self, obj, kind, name):
+        trace = self.trace
+        entry = trace.outside.get(id(obj))
+        if name == "__dict__":
+            return obj.__dict__ if entry is None else trace.namespace(entry).value
+        if entry is None:
+            trace.direct = None
+            return getattr(obj, name)
+        if name in OUTSIDE_TENSOR_STATE:
+            with torch._C.DisableTorchFunction():
+                return self.slot(getattr(torch.Tensor, name), obj, name) if name != "grad" else self.slot(torch.Tensor.grad, obj, name)
+        if self.lookup(kind, name) is MISSING:
+            space = trace.namespace(entry)
+            value = trace.read_key(space, name)
+            if value is not MISSING:
+                return value
+        return getattr(obj, name)
+
+    def module_attribute(self, obj, name):
+        trace = self.trace
+        entry = trace.pinned(obj, obj.__name__)
+        value = trace.read_key(trace.namespace(entry), name)
+        if value is MISSING:
+            value = getattr(obj, name)
+            if not isinstance(value, (int, str, float, bool)):
+                trace.pinned(value, f"{obj.__name__}.{name}")
+        return value
+
+    def class_attribute(self, obj, meta, name):
+        """An attribute of a class: data descriptors of the metaclass, then the class and its bases, then the metaclass."""
+        if meta is not type:
+            hook = self.lookup(meta, "__getattribute__")
+            if type(hook) is FunctionType:
+                return super().get_attribute(obj, name)
+        above = self.lookup(meta, name)
+        if above is not MISSING and (hasattr(type(above), "__set__") or hasattr(type(above), "__delete__")):
+            if type(above) is property:
+                return self.describe(above, obj, meta, name)
+            return getattr(obj, name)
+        found = self.lookup(obj, name)
+        if found is not MISSING:
+            form = type(found)
+            if form is FunctionType:
+                return found
+            if form is classmethod:
+                return MethodType(self.pin_function(found.__func__), obj)
+            if form is staticmethod:
+                return self.pin_function(found.__func__)
+            if not hasattr(form, "__get__"):
+                return found
+            get = self.lookup(form, "__get__")
+            if type(get) is FunctionType:
+                if id(found) not in self.trace.made:
+                    self.trace.pinned(found, name)
+                return self.call(get, (found, None, obj), None)
+            return getattr(obj, name)
+        if above is not MISSING:
+            if type(above) is FunctionType:
+                return MethodType(above, obj)
+            return getattr(obj, name)
+        hook = self.lookup(meta, "__getattr__")
+        if hook is MISSING:
+            return getattr(obj, name)  # raises, in CPython's words
+        return self.call(hook, (obj, name), None)
+
+    def super_attribute(self, proxy, name):
+        """`super().name`: the search goes on after the class that asked."""
+        obj, start, after = proxy.__self__, proxy.__self_class__, proxy.__thisclass__
+        if name == "__class__" or obj is None:
+            return getattr(proxy, name)
+        order = start.__mro__
+        for base in order[order.index(after) + 1:]:
+            if base.__flags__ & HEAP and id(base) not in self.trace.made:
+                found = self.trace.read_key(self.class_space(base), name)
+            else:
+                found = base.__dict__.get(name, MISSING)
+            if found is MISSING:
+                continue
+            form = type(found)
+            owner = None if obj is start else obj
+            if form is FunctionType:
+                return found if owner is None else MethodType(found, obj)
+            if form is classmethod:
+                return MethodType(self.pin_function(found.__func__), start)
+            if form is staticmethod:
+                return self.pin_function(found.__func__)
+            if hasattr(form, "__get__"):
+                return self.describe(found, owner, start, name) if owner is not None else found.__get__(None, start)
+            return found
+        return getattr(proxy, name)  # raises, in CPython's words
+
+    # Writing
+
+    def set_attribute(self, obj, name, value):
+        trace = self.trace
+        if trace.ended is not None:
+            return super().set_attribute(obj, name, plain(value))
+        kind = type(obj)
+        if isinstance(obj, torch.Tensor):
+            return self.set_tensor_attribute(obj, name, value)
+        if isinstance(obj, type):
+            return self.set_class_attribute(obj, name, value)
+        hook = self.lookup(kind, "__setattr__")
+        if type(hook) is FunctionType:
+            return self.call(hook, (obj, name, value), None)
+        if hook is not PLAIN_SETATTR and kind is not ModuleType:
+            return super().set_attribute(obj, name, plain(value))
+        return self.set_object_attribute(obj, kind, name, value)
+
+    def set_object_attribute(self, obj, kind, name, value):
+        """`object.__setattr__`."""
+        trace = self.trace
+        found = self.lookup(kind, name)
+        entry = trace.outside.get(id(obj))
+        form = type(found)
+        if found is not MISSING and hasattr(form, "__set__"):
+            if form is property:
+                if found.fset is not None:
+                    return self.call(self.pin_function(found.fset), (obj, value), None)
+            elif form in SLOTS:
+                if entry is not None:
+                    return self.write_slot(entry, name, value)
+            elif type(self.lookup(form, "__set__")) is FunctionType:
+                trace.pinned(found, name)
+                return self.call(self.lookup(form, "__set__"), (found, obj, value), None)
+            return PLAIN_SETATTR(obj, name, value)
+        if entry is None:
+            space = getattr(obj, "__dict__", None)
+            entry = trace.outside.get(id(space)) if space is not None else None
+            if entry is None:
+                return PLAIN_SETATTR(obj, name, value)
+            space = entry
+        else:
+            space = trace.namespace(entry)
+        if space is None:
+            return PLAIN_SETATTR(obj, name, plain(value))  # raises, in CPython's words
+        trace.before_write(space)
+        PLAIN_SETATTR(obj, name, plain(value))
+        space.known[name] = value
+        space.written.add(name)
+        trace.write(PLAIN_SETATTR, (obj, name, value), f"{space.source}.{name} =" if entry is space else f"{entry.source}.{name} =")
+
+    def write_slot(self, entry, name, value):
+        PLAIN_SETATTR(entry.value, name, plain(value))
+        entry.known["slot", name] = value
+        entry.written.add(("slot", name))
+        self.trace.write(PLAIN_SETATTR, (entry.value, name, value), f"{entry.source}.{name} =")
+
+    def set_tensor_attribute(self, obj, name, value):
+        trace = self.trace
+        entry = trace.outside.get(id(obj))
+        if self.lookup(type(obj), name) is not MISSING or entry is None:
+            setattr(obj, name, value)
+            if entry is not None:
+                entry.known["slot", name] = value
+            return
+        space = trace.namespace(entry)
+        trace.before_write(space)
+        setattr(obj, name, plain(value))
+        space.known[name] = value
+        space.written.add(name)
+        trace.write(setattr, (obj, name, value), f"{entry.source}.{name} =")
+
+    def set_class_attribute(self, obj, name, value):
+        trace = self.trace
+        hook = self.lookup(type(obj), "__setattr__")
+        if type(hook) is FunctionType:
+            return self.call(hook, (obj, name, value), None)
+        type.__setattr__(obj, name, plain(value))
+        if id(obj) not in trace.made:
+            self.class_written(obj, name, value)
+            trace.write(setattr, (obj, name, value), f"{obj.__qualname__}.{name} =")
+        trace.classes.clear()
+
+    def class_written(self, kind, name, value):
+        space = self.class_space(kind)
+        space.known[name] = value
+        space.written.add(name)
+
+    def delete_attribute(self, obj, name):
+        trace = self.trace
+        if trace.ended is not None:
+            return super().delete_attribute(obj, name)
+        kind = type(obj)
+        if isinstance(obj, type):
+            type.__delattr__(obj, name)
+            if id(obj) not in trace.made:
+                self.class_written(obj, name, MISSING)
+                trace.write(delattr, (obj, name), f"del {obj.__qualname__}.{name}")
+            trace.classes.clear()
+            return None
+        hook = self.lookup(kind, "__delattr__")
+        if type(hook) is FunctionType:
+            return self.call(hook, (obj, name), None)
+        return self.delete_object_attribute(obj, kind, name)
+
+    def delete_object_attribute(self, obj, kind, name):
+        trace = self.trace
+        found = self.lookup(kind, name)
+        entry = trace.outside.get(id(obj))
+        form = type(found)
+        if found is not MISSING and form is property and found.fdel is not None:
+            return self.call(self.pin_function(found.fdel), (obj,), None)
+        if found is not MISSING and type(self.lookup(form, "__delete__")) is FunctionType:
+            trace.pinned(found, name)
+            return self.call(self.lookup(form, "__delete__"), (found, obj), None)
+        if entry is None:
+            return PLAIN_DELATTR(obj, name)
+        if form in SLOTS:
+            self.slot(found, obj, name)
+            PLAIN_DELATTR(obj, name)
+            entry.known["slot", name] = MISSING
+        else:
+            space = trace.namespace(entry)
+            if space is not None:
+                trace.read_key(space, name)
+                trace.before_write(space)
+            PLAIN_DELATTR(obj, name)
+            if space is not None:
+                space.known[name] = MISSING
+                space.written.add(name)
+        trace.write(PLAIN_DELATTR, (obj, name), f"del {entry.source}.{name}")
+        return None
+
+

@@ -1,0 +1,395 @@
+"""Calls: which route a callable takes while a call is recorded, and what native code may see.
+
+A Python function is interpreted; one with a lookaside is replaced; a function of torch is an operation, which the torch function mode
+records when it is called. What is left is native code. It is harmless when it is known to be pure, or to read or write only its
+arguments: then outside containers among them are guarded first, and a write to an outside one is noted. Anything else ends the trace.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import types
+from types import BuiltinFunctionType, FunctionType, MethodType
+
+import torch
+
+from interpreter.lookasides.purity import effect
+from interpreter.lookasides.registry import qualified_name, unbound
+from interpreter.recording import guards, sources, torch_calls
+from interpreter.recording.containers import CONTAINERS, DICTS
+from interpreter.recording.mode import operate
+from interpreter.recording.numbers import TRACED, pin, plain
+from interpreter.recording.position import Position
+from interpreter.recording.trace import MISSING, Outside, is_constant
+from interpreter.vm.calls import native_key
+from interpreter.vm.machine import Machine
+
+BOUND_NATIVE = (BuiltinFunctionType, types.MethodWrapperType)
+NATIVE_METHODS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
+OPERATORS_OF_TORCH = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
+KNOWN_EFFECTS = {print}
+PURE_HERE = {id, torch.jit.is_scripting, types.MethodType, types.FunctionType}
+LOOKED_AT = {len, dict.get, dict.__getitem__, dict.__contains__, dict.__len__, list.__getitem__, list.__len__, tuple.__getitem__,
+             tuple.__len__, set.__contains__, frozenset.__contains__, set.__len__}
+
+
+class Calls(Machine):
+    """The part of the recording machine that calls."""
+
+    def call(self, callable, args, kwargs=None):
+        trace = self.trace
+        if trace.ended is not None:
+            return super().call(callable, args, kwargs)
+        kind = type(callable)
+        if kind is FunctionType:
+            if callable in torch_calls.WRITTEN_IN_PYTHON:
+                return self.call_native(callable, args, kwargs)
+        elif kind is MethodType:
+            function = callable.__func__
+            if type(function) is FunctionType:
+                if function in torch_calls.WRITTEN_IN_PYTHON:
+                    return self.call_native(callable, args, kwargs)
+                if isinstance(callable.__self__, type) and issubclass(
+                        callable.__self__, torch.autograd.Function) and callable.__name__ == "apply":
+                    return self.call_whole(callable, args, kwargs)
+        elif kind in OPERATORS_OF_TORCH:
+            return self.call_native(callable, args, kwargs)
+        elif kind is functools.partial:
+            self.read_partial(callable)
+        elif kind is not BuiltinFunctionType and kind not in NATIVE_METHODS and kind is not type:
+            replaced = self.unwrapped(callable, kind)
+            if replaced is not None:
+                return self.call(replaced, args, kwargs)
+        return super().call(callable, args, kwargs)
+
+    def unwrapped(self, callable, kind):
+        """What to call in place of a jitted or compiled callable, whose own machinery is not to be recorded."""
+        original = getattr(kind, "interpreted_as", None)
+        if original is not None:
+            return original(callable)
+        if isinstance(callable, type):
+            return None
+        if self.lookup(kind, "__call__") is not MISSING and kind.__module__.startswith("torch._dynamo"):
+            return getattr(callable, "_orig_mod", None)
+        return None
+
+    def read_partial(self, made):
+        trace = self.trace
+        entry = trace.find(made)
+        if entry is not None and "func" not in entry.known:
+            entry.known["func"] = True
+            for name in ("func", "args", "keywords"):
+                value = trace.read(getattr(made, name), sources.Attribute(entry.source, name))
+                self.see(value)
+
+    def enter(self, function, args, kwargs=None, noted=False):
+        if id(function) not in self.admitted and self.trace.ended is None:
+            self.admit(function)
+        return super().enter(function, args, kwargs, noted)
+
+    def admit(self, function):
+        """An outside function is going to be interpreted: its cells and defaults are reached through it."""
+        trace = self.trace
+        self.admitted.add(id(function))
+        trace.keep.append(function)
+        if id(function) in trace.made:
+            return
+        entry = trace.pinned(function, guards.short(function))
+        for cell, name in zip(function.__closure__ or (), function.__code__.co_freevars):
+            if id(cell) not in trace.outside:
+                trace.outside[id(cell)] = Outside(cell, sources.Pinned(cell, f"{function.__qualname__}.{name}"))
+        if not is_library(function.__code__.co_filename):
+            trace.guard(guards.Identity(sources.Attribute(entry.source, "__code__"), function.__code__))
+        defaults = function.__defaults__
+        if defaults:
+            source = sources.Attribute(entry.source, "__defaults__")
+            trace.guard(guards.Identity(source, defaults))
+            self.read_defaults(enumerate(defaults), source)
+        if function.__kwdefaults__:
+            space = function.__kwdefaults__
+            trace.outside[id(space)] = Outside(space, sources.Attribute(entry.source, "__kwdefaults__"))
+            trace.read_all(trace.outside[id(space)])
+
+    def read_defaults(self, items, source):
+        """Defaults are as fixed as the tuple they are in; what is in a mutable one is read when it is asked for."""
+        for key, value in items:
+            if not is_constant(value) and id(value) not in self.trace.outside:
+                self.trace.read(value, sources.Item(source, key))
+
+    # Native code
+
+    def call_native(self, callable, args, kwargs=None):
+        trace = self.trace
+        if trace.ended is not None:
+            return self.unrecorded(callable, args, kwargs)
+        kind = type(callable)
+        try:
+            known = callable in torch_calls.HAS_TORCH_FUNCTION
+        except TypeError:
+            known = False
+        if known:
+            return self.has_torch_function(callable, args)
+        owner = getattr(callable, "__self__", None) if kind in BOUND_NATIVE or kind is MethodType else None
+        if isinstance(owner, torch.Tensor) or self.is_torch(callable, kind):
+            return self.call_torch(callable, args, kwargs)
+        if isinstance(owner, type) and issubclass(owner, torch.autograd.Function):
+            return self.call_whole(callable, args, kwargs)
+        if owner is not None and kind is not MethodType and not isinstance(owner, (types.ModuleType, type)):
+            return self.call_method(unbound(callable), callable, owner, args, kwargs)
+        if kind in NATIVE_METHODS and args:
+            return self.call_method(callable, callable, None, args, kwargs)
+        return self.call_function(callable, args, kwargs)
+
+    def unrecorded(self, callable, args, kwargs):
+        """After the end of the trace traced numbers are plain ones."""
+        if any(type(value) in TRACED for value in args):
+            args = tuple(map(plain, args))
+        if kwargs and any(type(value) in TRACED for value in kwargs.values()):
+            kwargs = {key: plain(value) for key, value in kwargs.items()}
+        return super().call_native(callable, args, kwargs)
+
+    def has_torch_function(self, callable, args):
+        """The recording mode is no reason to take the overridden path; a subclass of Tensor is."""
+        values = args[0] if callable is torch._C._has_torch_function else args
+        return any(isinstance(value, torch.Tensor) and type(value) not in torch_calls.PLAIN_CLASSES for value in values)
+
+    def is_torch(self, callable, kind) -> bool:
+        if kind is BuiltinFunctionType or kind in NATIVE_METHODS or kind is FunctionType or isinstance(callable, type):
+            return callable in torch_calls.OVERRIDABLE or callable in self.torch_functions or (
+                kind is BuiltinFunctionType and (callable.__module__ or "").startswith("torch"))
+        if kind is MethodType:
+            return callable.__func__ in torch_calls.WRITTEN_IN_PYTHON
+        return kind in OPERATORS_OF_TORCH
+
+    torch_functions = torch_calls.QUERIES | torch_calls.SWITCHES | torch_calls.BOOKKEEPING | torch_calls.CONSTRUCTORS
+
+    def call_torch(self, callable, args, kwargs):
+        """A function of torch. The mode records it as it comes by; what the mode does not see is in the tables, or ends the trace."""
+        trace = self.trace
+        self.note(native_key(callable), "torch")
+        for value in args:
+            if isinstance(value, CONTAINERS):
+                self.guard_containers(value)
+        if kwargs:
+            for value in kwargs.values():
+                if isinstance(value, CONTAINERS):
+                    self.guard_containers(value)
+        kind = type(callable)
+        try:
+            if callable in torch_calls.QUERIES or callable in torch_calls.BOOKKEEPING:
+                return callable(*map(pin, args), **(kwargs or {}))
+            if callable in torch_calls.SWITCHES or callable in torch_calls.CONSTRUCTORS:
+                return operate(trace, callable, args, kwargs or {})
+        except TypeError:
+            pass
+        seen = trace.seen
+        trace.direct = unbound(callable) if kind in BOUND_NATIVE else callable
+        result = callable(*args, **(kwargs or {}))
+        trace.direct = None
+        if trace.seen == seen and trace.ended is None and not self.harmless(callable, result):
+            self.sharp(callable, "a function of torch that can't be recorded")
+        return result
+
+    def harmless(self, callable, result) -> bool:
+        """A function of torch that the mode did not see, and need not: it only told something fixed."""
+        return isinstance(callable, type) or getattr(callable, "__module__", None) in ("torch._C", None) and is_constant(
+            result) and torch_calls.plain_name(callable).startswith(("_is_", "_has_", "is_", "has_", "get_", "_get_"))
+
+    def guard_containers(self, value, depth=0):
+        """Outside containers among the arguments of an operation: their items become its inputs. Traced numbers stay traced."""
+        entry = self.trace.outside.get(id(value))
+        if entry is not None:
+            self.trace.read_all(entry)
+        if depth < 8:
+            for item in list(dict.values(value) if isinstance(value, dict) else value):
+                if isinstance(item, CONTAINERS):
+                    self.guard_containers(item, depth + 1)
+
+    def call_whole(self, callable, args, kwargs):
+        """An autograd function's `apply`, or another callable whose inside is not to be recorded: one operation."""
+        self.note(native_key(callable), "torch")
+        for value in args:
+            if isinstance(value, CONTAINERS):
+                self.guard_containers(value)
+        with torch.overrides._pop_mode_temporarily():
+            return operate(self.trace, callable, args, kwargs or {})
+
+    def sharp(self, callable, why: str):
+        """Native code that could see or do what isn't recorded: the trace ends at the user's line."""
+        self.ledger.sharp(native_key(callable), self.where())
+        self.trace.end(f"{qualified_name(callable)}: {why}")
+
+    def call_function(self, callable, args, kwargs):
+        """A native function or class."""
+        trace = self.trace
+        if callable is print:
+            return self.known_effect(callable, args, kwargs)
+        known = effect(callable)
+        if isinstance(callable, type) and (id(callable) in trace.made or len(args) == 3 and issubclass(callable, type)):
+            kind = "reads"
+        elif self.is_pure_here(callable) or is_new(callable):
+            kind = "reads"
+        else:
+            kind = known.kind
+        if kind == "writes":
+            return self.call_writer(callable, known, callable, args, kwargs)
+        if callable is len and args and (entry := self.entry_of(args[0])) is not None:
+            trace.read_length(entry)
+            return super().call_native(callable, args, kwargs)
+        if kind == "opaque":
+            self.sharp(callable, "native code that isn't known to be pure")
+            return self.unrecorded(callable, args, kwargs)
+        if callable is type and len(args) == 1 and type(args[0]) in TRACED:
+            return type(plain(args[0]))
+        args = tuple(map(self.see, args))
+        if kwargs:
+            kwargs = {key: self.see(value) for key, value in kwargs.items()}
+        if callable is next and args and id(args[0]) in trace.outside:
+            self.sharp(callable, "steps an iterator that existed before the call")
+        result = super().call_native(callable, args, kwargs)
+        if len(args) >= 3 and isinstance(result, type):
+            trace.made[id(result)] = result
+        return result
+
+    def is_pure_here(self, callable) -> bool:
+        try:
+            return callable in PURE_HERE
+        except TypeError:
+            return False
+
+    def known_effect(self, callable, args, kwargs):
+        """print: done again, in its place, by every later call. What it shows of outside containers is guarded."""
+        args = tuple(map(self.see, args))
+        if kwargs and set(kwargs) - {"sep", "end", "flush"}:
+            self.sharp(callable, "writes to a file of its own")
+            return self.unrecorded(callable, args, kwargs)
+        with torch.overrides._pop_mode_temporarily():
+            return operate(self.trace, callable, args, kwargs or {})
+
+    def call_method(self, descriptor, callable, owner, args, kwargs):
+        """A method of a native type: `descriptor` tells which, `owner` is the object where the method came bound."""
+        trace = self.trace
+        obj = owner if owner is not None else args[0]
+        rest = args if owner is not None else args[1:]
+        special = self.specially(descriptor, obj, rest, kwargs)
+        if special is not MISSING:
+            return special
+        known = effect(descriptor)
+        entry = trace.find(obj)
+        if known.kind == "writes":
+            return self.call_writer(callable, known, descriptor, (obj, *rest), kwargs)
+        if known.kind == "opaque":
+            self.sharp(descriptor, "native code that isn't known to be pure")
+            return self.unrecorded(callable, args, kwargs)
+        if entry is not None:
+            if not isinstance(obj, CONTAINERS):
+                return self.read_native(entry, descriptor, callable, args, kwargs)
+            self.see(obj)
+        rest = tuple(map(self.see, rest))
+        if kwargs:
+            kwargs = {key: self.see(value) for key, value in kwargs.items()}
+        return super().call_native(callable, rest if owner is not None else (self.see(obj), *rest), kwargs)
+
+    def specially(self, descriptor, obj, rest, kwargs):
+        """The few native methods of which it is known what exactly they read or write."""
+        trace = self.trace
+        if descriptor is object.__getattribute__ and len(rest) == 1:
+            return self.object_attribute(obj, type(obj), rest[0])
+        if descriptor is object.__setattr__ and len(rest) == 2:
+            return self.set_object_attribute(obj, type(obj), *rest)
+        if descriptor is object.__delattr__ and len(rest) == 1:
+            return self.delete_object_attribute(obj, type(obj), *rest)
+        if descriptor in (object.__init__, object.__init_subclass__) and not rest:
+            return None
+        entry = trace.find(obj)
+        if type(obj) is contextvars.ContextVar and descriptor.__name__ == "get":
+            return self.context_variable(obj, descriptor, rest)
+        if entry is None or kwargs:
+            return MISSING
+        if type(obj) in DICTS and rest and is_constant(rest[0]):
+            if descriptor in (dict.get, dict.__getitem__):
+                value = trace.read_key(entry, rest[0])
+                if value is MISSING:
+                    return obj[rest[0]] if descriptor is dict.__getitem__ else rest[1] if len(rest) > 1 else None
+                return value
+            if descriptor is dict.__contains__:
+                return trace.read_present(entry, rest[0])
+            if descriptor is dict.__setitem__:
+                return self.write_item(entry, *rest)
+        if descriptor.__name__ == "__len__" and isinstance(obj, CONTAINERS):
+            trace.read_length(entry)
+            return len(obj)
+        return MISSING
+
+    def context_variable(self, obj, descriptor, rest):
+        trace = self.trace
+        entry = trace.pinned(obj, obj.name)
+        if "value" not in entry.known:
+            marker = MISSING
+            value = obj.get(marker)
+            source = sources.Reading(entry.source, contextvars.ContextVar.get, (marker,), "ContextVar.get")
+            entry.known["value"] = trace.read(value, source) if value is not marker else marker
+            if value is marker:
+                trace.guard(guards.Identity(source, marker))
+        value = entry.known["value"]
+        return obj.get(*rest) if value is MISSING else value
+
+    def read_native(self, entry, descriptor, callable, args, kwargs):
+        """A reading method of an outside object of a native type: what it gives is guarded where that is a constant."""
+        result = super().call_native(callable, args, kwargs)
+        if is_constant(result) and all(map(is_constant, args)) and not kwargs:
+            source = sources.Reading(entry.source, descriptor, args, qualified_name(descriptor))
+            return self.trace.read(result, source)
+        self.sharp(descriptor, f"reads {entry.source}, an outside object of a native type")
+        return result
+
+    def call_writer(self, callable, known, descriptor, args, kwargs):
+        """A native function that writes one of its arguments."""
+        trace = self.trace
+        position = known.argument or 0
+        target = args[position] if len(args) > position else None
+        entry = self.entry_of(target)
+        others = [self.see(value) for i, value in enumerate(args) if i != position]
+        if kwargs:
+            kwargs = {key: self.see(value) for key, value in kwargs.items()}
+        if entry is None:
+            if id(target) in trace.outside:
+                self.sharp(descriptor, f"changes {trace.outside[id(target)].source}, an outside object of a native type")
+            args = (*others[:position], target, *others[position:])
+            if type(callable) in BOUND_NATIVE and getattr(callable, "__self__", None) is target:
+                return super().call_native(callable, args[1:], kwargs)
+            return super().call_native(callable, args, kwargs)
+        if known.needs_old:
+            trace.read_all(entry)
+        self.note(descriptor, "opaque")
+        if kwargs:
+            function = functools.partial(descriptor, **kwargs)
+            functools.update_wrapper(function, descriptor, updated=())
+        else:
+            function = descriptor
+        if position == 0:
+            return self.write_whole(entry, function, *others)
+        self.sharp(descriptor, "writes an argument that is not its first")
+        return descriptor(*args, **(kwargs or {}))
+
+    def where(self):
+        """The user's line that is being executed."""
+        frame = self.frame
+        while frame is not None and frame.code is None:
+            frame = frame.back
+        return Position(frame) if frame is not None else None
+
+
+def is_new(callable) -> bool:
+    """`__new__` of a native type, which makes an object from its arguments."""
+    return type(callable) is BuiltinFunctionType and callable.__name__ == "__new__" and isinstance(callable.__self__, type)
+
+
+@functools.lru_cache(maxsize=4096)
+def is_library(filename: str) -> bool:
+    """Whether a file is part of Python's standard library or an installed package: its functions' code is not replaced in place."""
+    import sysconfig
+
+    paths = sysconfig.get_paths()
+    return filename.startswith((paths["stdlib"], paths["purelib"], "<frozen"))

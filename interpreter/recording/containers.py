@@ -1,0 +1,319 @@
+"""Items, iteration, membership and comparison, where a builtin container may be an outside one.
+
+A read of an outside container guards what was asked (a key, a length) or, where native code may look at all of it, the whole of it. Its
+items then have sources, so that they can go through any native code and still be known by their identity. Writes are done at once and
+noted for the epilogue.
+"""
+
+from __future__ import annotations
+
+import collections
+import operator
+
+import torch
+
+from interpreter.recording import sources
+from interpreter.recording.numbers import TRACED, pin, plain
+from interpreter.recording.torch_calls import CONSTANT_KINDS
+from interpreter.recording.trace import MISSING, SEQUENCES, Outside, is_constant
+from interpreter.vm.machine import Machine
+
+CONTAINERS = (list, dict, tuple, set, frozenset, collections.deque)
+DICTS = (dict, collections.OrderedDict)
+IN_PLACE = {"+=": operator.iadd, "*=": operator.imul, "|=": operator.ior, "&=": operator.iand, "-=": operator.isub, "^=": operator.ixor}
+OPERATORS = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv, "%": operator.mod,
+    "**": operator.pow, "@": operator.matmul, "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_, "|": operator.or_,
+    "^": operator.xor, **IN_PLACE, "/=": operator.itruediv, "//=": operator.ifloordiv, "%=": operator.imod, "**=": operator.ipow,
+    "@=": operator.imatmul, "<<=": operator.ilshift, ">>=": operator.irshift,
+}
+COMPARE = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
+PLAIN = (int, float, bool, str, bytes, type(None))
+
+
+class Containers(Machine):
+    """The part of the recording machine that deals with containers and operators."""
+
+    def entry_of(self, obj) -> Outside | None:
+        """The entry of an outside builtin container, while recording."""
+        trace = self.trace
+        entry = trace.outside.get(id(obj))
+        return entry if entry is not None and trace.ended is None and isinstance(obj, CONTAINERS) else None
+
+    def see(self, value, depth: int = 0):
+        """Native code is going to look at `value`: guard outside containers in it, pin traced numbers. Returns what to pass."""
+        kind = type(value)
+        if kind in CONSTANT_KINDS:
+            return value
+        if kind in TRACED:
+            return pin(value)
+        if isinstance(value, CONTAINERS):
+            entry = self.trace.outside.get(id(value))
+            if entry is not None:
+                self.trace.read_all(entry)
+            if depth < 8:
+                items = dict.values(value) if isinstance(value, dict) else value
+                for item in list(items):
+                    if type(item) not in PLAIN and (isinstance(item, CONTAINERS) or type(item) in TRACED):
+                        self.see(item, depth + 1)
+        return value
+
+    # Items
+
+    def get_item(self, obj, key):
+        trace = self.trace
+        if trace.ended is not None:
+            return super().get_item(obj, plain(key))
+        kind = type(obj)
+        if isinstance(obj, torch.Tensor):
+            return obj[key]
+        if kind is torch.Size:
+            if type(key) in TRACED:
+                key = pin(key)
+            return obj[key]
+        entry = trace.outside.get(id(obj))
+        if entry is None:
+            return super().get_item(obj, pin(key))
+        key = pin(key)
+        if kind in DICTS:
+            value = trace.read_key(entry, key) if is_constant(key) else self.keyed(entry, key)
+            return obj[key] if value is MISSING else value
+        if isinstance(obj, collections.defaultdict):
+            return self.default_item(entry, key)
+        if kind is tuple or isinstance(obj, SEQUENCES):
+            if type(key) is int and kind in (list, tuple):
+                return trace.read_index(entry, key)
+            trace.read_all(entry)
+            if type(key) is not slice and kind in (list, tuple):
+                key = operator.index(key) if hasattr(key, "__index__") and not isinstance(key, torch.Tensor) else key
+            return obj[key]
+        return super().get_item(obj, key)
+
+    def keyed(self, entry, key):
+        """An outside dict asked for a key that isn't a constant: found by identity or by hash, so the whole is guarded."""
+        self.trace.read_all(entry)
+        return entry.value.get(key, MISSING)
+
+    def default_item(self, entry, key):
+        trace = self.trace
+        value = trace.read_key(entry, key)
+        if value is not MISSING:
+            return value
+        factory = trace.read(entry.value.default_factory, sources.Attribute(entry.source, "default_factory"))
+        if factory is None:
+            return entry.value[key]
+        made = self.invoke(factory)
+        self.write_item(entry, key, made)
+        return made
+
+    def set_item(self, obj, key, value):
+        trace = self.trace
+        if trace.ended is not None:
+            return super().set_item(obj, plain(key), plain(value))
+        if isinstance(obj, torch.Tensor):
+            obj[key] = value
+            return None
+        entry = self.entry_of(obj)
+        if entry is None:
+            return super().set_item(obj, pin(key), value)
+        return self.write_item(entry, pin(key), value)
+
+    def write_item(self, entry, key, value):
+        trace = self.trace
+        obj = entry.value
+        if not isinstance(obj, dict):
+            self.see(value if type(key) is slice else None)
+            trace.read_all(entry)
+        trace.before_write(entry)
+        operator.setitem(obj, key, plain(value))
+        if isinstance(obj, dict):
+            entry.known[key] = value
+            entry.written.add(key)
+            entry.known.pop(("present", key), None)
+        else:
+            entry.known.clear()
+        trace.write(operator.setitem, (obj, key, value), f"{entry.source}[{key!r}] =")
+
+    def delete_item(self, obj, key):
+        trace = self.trace
+        entry = self.entry_of(obj)
+        if entry is None or isinstance(obj, torch.Tensor):
+            return super().delete_item(obj, pin(key))
+        key = pin(key)
+        if isinstance(obj, dict) and is_constant(key):
+            trace.read_key(entry, key)
+        else:
+            trace.read_all(entry)
+        trace.before_write(entry)
+        operator.delitem(obj, key)
+        if isinstance(obj, dict):
+            entry.known[key] = MISSING
+            entry.written.add(key)
+            entry.known.pop(("present", key), None)
+        else:
+            entry.known.clear()
+        trace.write(operator.delitem, (obj, key), f"del {entry.source}[{key!r}]")
+        return None
+
+    # Iteration
+
+    def iterate(self, obj):
+        trace = self.trace
+        if trace.ended is not None:
+            return super().iterate(obj)
+        if isinstance(obj, torch.Tensor):
+            return iter(obj)
+        entry = trace.outside.get(id(obj))
+        if entry is not None:
+            if isinstance(obj, CONTAINERS):
+                trace.read_all(entry)
+            elif not isinstance(obj, type) and self.steps_natively(obj):
+                trace.end(f"{entry.source} is an iterator that existed before the call ({type(obj).__name__})")
+        return super().iterate(obj)
+
+    def advance(self, iterator):
+        trace = self.trace
+        if trace.ended is None and id(iterator) in trace.outside and self.steps_natively(iterator):
+            trace.end(f"{trace.outside[id(iterator)].source} is an iterator that existed before the call ({type(iterator).__name__})")
+        return super().advance(iterator)
+
+    def steps_natively(self, iterator) -> bool:
+        return not type(iterator).__flags__ & (1 << 9)
+
+    def unpack(self, iterable):
+        trace = self.trace
+        if trace.ended is None:
+            if isinstance(iterable, torch.Tensor):
+                return [*iterable]
+            entry = trace.outside.get(id(iterable))
+            if entry is not None and isinstance(iterable, CONTAINERS):
+                trace.read_all(entry)
+                if entry.known and isinstance(iterable, (list, tuple)) and entry.original is None:
+                    return [entry.known.get(i, item) for i, item in enumerate(iterable)]
+        return super().unpack(iterable)
+
+    def unpack_mapping(self, mapping):
+        entry = self.entry_of(mapping)
+        if entry is not None:
+            self.trace.read_all(entry)
+        return super().unpack_mapping(mapping)
+
+    # Questions
+
+    def contains(self, item, container):
+        trace = self.trace
+        entry = self.entry_of(container)
+        if entry is not None:
+            if isinstance(container, (dict, set, frozenset)) and is_constant(item):
+                return trace.read_present(entry, item)
+            trace.read_all(entry)
+            self.ask_identities(item, container)
+            if type(item) in TRACED:
+                item = pin(item)
+        elif trace.ended is None and isinstance(container, CONTAINERS):
+            self.ask_identities(item, container)
+        return super().contains(item, container)
+
+    def ask_identities(self, item, container):
+        """Membership of an outside object that is told by identity depends on which outside objects are one."""
+        trace = self.trace
+        entry = trace.outside.get(id(item))
+        if entry is None:
+            return
+        for other in list(container):
+            if other is not item:
+                found = trace.outside.get(id(other))
+                if found is not None:
+                    trace.different(entry, found)
+
+    def identical(self, a, b):
+        if a is b:
+            return True
+        trace = self.trace
+        if a is None or b is None or trace.ended is not None:
+            return False
+        first = trace.outside.get(id(a))
+        second = trace.outside.get(id(b))
+        if first is not None and second is not None:
+            trace.different(first, second)
+        return False
+
+    def truth(self, value):
+        trace = self.trace
+        if isinstance(value, torch.Tensor):
+            return bool(value)
+        entry = self.entry_of(value)
+        if entry is not None:
+            trace.read_truth(entry)
+            return bool(value)
+        if type(value) in TRACED:
+            return bool(value)
+        return super().truth(value)
+
+    # Operators
+
+    def binary(self, symbol, a, b):
+        trace = self.trace
+        first, second = type(a), type(b)
+        if first in PLAIN and second in PLAIN:
+            return OPERATORS[symbol](a, b)
+        if isinstance(a, torch.Tensor) or isinstance(b, torch.Tensor):
+            return OPERATORS[symbol](a, b)
+        if first in TRACED or second in TRACED:
+            if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+                return OPERATORS[symbol](a, b)
+            return super().binary(symbol, pin(a), pin(b))
+        if trace.ended is None:
+            entry = self.entry_of(a)
+            if entry is not None and symbol in IN_PLACE and not isinstance(a, (tuple, frozenset)):
+                self.see(b)
+                return self.write_whole(entry, IN_PLACE[symbol], b)
+            if entry is not None:
+                trace.read_all(entry)
+            entry = self.entry_of(b)
+            if entry is not None:
+                trace.read_all(entry)
+        return super().binary(symbol, a, b)
+
+    def write_whole(self, entry, function, *arguments):
+        """A native function that writes an outside container, whatever of it."""
+        trace = self.trace
+        trace.before_write(entry)
+        result = function(entry.value, *map(plain, arguments))
+        if entry.known and not entry.whole:
+            trace.read_all(entry)
+        entry.known.clear()
+        entry.written.add("whole")
+        name = getattr(function, "__name__", str(function))
+        trace.write(function, (entry.value, *arguments), f"{entry.source}.{name}()")
+        return result
+
+    def compare(self, symbol, a, b):
+        trace = self.trace
+        if type(a) in PLAIN and type(b) in PLAIN:
+            return COMPARE[symbol](a, b)
+        if isinstance(a, torch.Tensor) or isinstance(b, torch.Tensor) or type(a) in TRACED or type(b) in TRACED:
+            if trace.ended is None:
+                for side in (a, b):
+                    if isinstance(side, CONTAINERS):
+                        self.see(side)
+            return COMPARE[symbol](a, b)
+        if trace.ended is None:
+            for side in (a, b):
+                if isinstance(side, CONTAINERS):
+                    self.see(side)
+        return super().compare(symbol, a, b)
+
+    def unary(self, symbol, a):
+        if isinstance(a, torch.Tensor) or type(a) in TRACED:
+            if symbol in UNARY:
+                return UNARY[symbol](a)
+            return not self.truth(a)
+        return super().unary(symbol, a)
+
+    def format_value(self, value, *rest):
+        trace = self.trace
+        if trace.ended is None:
+            value = self.see(value)
+        return super().format_value(plain(value), *rest)

@@ -1,0 +1,179 @@
+"""The recording machine: a virtual machine that writes down what it reads, computes and writes.
+
+It runs the call on the real objects, so what it gives is what an eager call gives; every hook below first lets the trace note the step and
+then does it. When the trace has ended the hooks only do it.
+"""
+
+from __future__ import annotations
+
+import types
+
+from interpreter.recording import guards, sources
+from interpreter.recording.attributes import HEAP, Attributes
+from interpreter.recording.calls import Calls
+from interpreter.recording.containers import Containers
+from interpreter.recording.numbers import plain
+from interpreter.recording.trace import MISSING, Trace
+from interpreter.vm.machine import Machine
+
+EMPTY = object()
+
+
+def noting(handler):
+    """The handler, and then what it left on the stack is noted as made inside the call."""
+
+    def noted(frame, operand):
+        following = handler(frame, operand)
+        made = frame.stack[-1]
+        frame.machine.trace.made[id(made)] = made
+        return following
+
+    return noted
+
+
+def recording_handlers():
+    """The machine's handlers, with those that make functions noting them."""
+    return {name: noting(handler) if name in ("MAKE_FUNCTION", "SET_FUNCTION_ATTRIBUTE") else handler
+            for name, handler in Machine.handlers.items()}
+
+
+class RecordingMachine(Calls, Containers, Attributes, Machine):
+    """A machine with a trace."""
+
+    handlers = recording_handlers()
+
+    def __init__(self, trace: Trace, lookasides, ledger):
+        super().__init__(lookasides, ledger)
+        self.trace = trace
+        trace.machine = self
+        self.admitted: set[int] = set()
+        self.class_spaces: dict = {}
+
+    def note_special(self, kind, *names):
+        """Special methods are looked up in the class: what is found, or not, is guarded."""
+        if kind.__flags__ & HEAP and self.trace.ended is None:
+            for name in names:
+                self.lookup(kind, name)
+
+    # Names
+
+    def load_global(self, frame, name):
+        trace = self.trace
+        if trace.ended is not None:
+            return super().load_global(frame, name)
+        space = frame.globals
+        value = trace.read_key(self.space(space), name)
+        if value is MISSING:
+            value = trace.read_key(self.space(frame.builtins), name)
+            if value is MISSING:
+                return super().load_global(frame, name)
+        return value
+
+    def space(self, names):
+        entry = self.trace.outside.get(id(names))
+        return entry if entry is not None else self.trace.pinned(names, names.get("__name__", "globals"))
+
+    def store_global(self, frame, name, value):
+        trace = self.trace
+        if trace.ended is not None:
+            return super().store_global(frame, name, plain(value))
+        return self.write_item(self.space(frame.globals), name, value)
+
+    def delete_global(self, frame, name):
+        trace = self.trace
+        super().delete_global(frame, name)
+        if trace.ended is None:
+            entry = self.space(frame.globals)
+            entry.known[name] = MISSING
+            trace.write(dict.pop, (frame.globals, name, None), f"del {entry.source}.{name}")
+
+    def load_cell(self, frame, cell, name):
+        trace = self.trace
+        entry = trace.outside.get(id(cell))
+        if entry is None or trace.ended is not None:
+            return super().load_cell(frame, cell, name)
+        if "contents" in entry.known:
+            value = entry.known["contents"]
+            return super().load_cell(frame, cell, name) if value is EMPTY else value
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            trace.guard(guards.NoAttribute(entry.source, "cell_contents"))
+            entry.known["contents"] = EMPTY
+            return super().load_cell(frame, cell, name)
+        value = entry.known["contents"] = trace.read(value, sources.Attribute(entry.source, "cell_contents"))
+        return value
+
+    def store_cell(self, frame, cell, value):
+        trace = self.trace
+        entry = trace.outside.get(id(cell))
+        super().store_cell(frame, cell, plain(value) if entry is not None or trace.ended is not None else value)
+        if entry is not None and trace.ended is None:
+            entry.known["contents"] = value
+            entry.written.add("contents")
+            trace.write(set_cell, (cell, value), f"{entry.source} =")
+
+    def delete_cell(self, frame, cell, name):
+        trace = self.trace
+        entry = trace.outside.get(id(cell))
+        super().delete_cell(frame, cell, name)
+        if entry is not None and trace.ended is None:
+            entry.known["contents"] = EMPTY
+            trace.write(delete_cell, (cell,), f"del {entry.source}")
+
+    def import_name(self, frame, name, fromlist, level):
+        module = super().import_name(frame, name, fromlist, level)
+        if self.trace.ended is None and isinstance(module, types.ModuleType):
+            self.trace.pinned(module, module.__name__)
+        return module
+
+    def import_from(self, module, name):
+        if self.trace.ended is None and isinstance(module, types.ModuleType) and name in module.__dict__:
+            return self.module_attribute(module, name)
+        return super().import_from(module, name)
+
+    # Special methods of user's classes
+
+    def get_item(self, obj, key):
+        self.note_special(type(obj), "__getitem__")
+        return super().get_item(obj, key)
+
+    def set_item(self, obj, key, value):
+        self.note_special(type(obj), "__setitem__")
+        return super().set_item(obj, key, value)
+
+    def delete_item(self, obj, key):
+        self.note_special(type(obj), "__delitem__")
+        return super().delete_item(obj, key)
+
+    def contains(self, item, container):
+        self.note_special(type(container), "__contains__", "__iter__")
+        return super().contains(item, container)
+
+    def truth(self, value):
+        if value is True or value is False or value is None:
+            return value is True
+        self.note_special(type(value), "__bool__", "__len__")
+        return super().truth(value)
+
+    def call_object(self, function, kind, args, kwargs):
+        self.note_special(kind, "__call__")
+        return super().call_object(function, kind, args, kwargs)
+
+    def construct(self, cls, args, kwargs):
+        self.note_special(cls, "__init__", "__new__")
+        return super().construct(cls, args, kwargs)
+
+    def iterate(self, obj):
+        self.note_special(type(obj), "__iter__", "__getitem__")
+        return super().iterate(obj)
+
+
+def set_cell(cell, value):
+    cell.cell_contents = value
+
+
+def delete_cell(cell):
+    del cell.cell_contents
+
+

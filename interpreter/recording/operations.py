@@ -1,0 +1,145 @@
+"""What was computed: operations on tensors and on traced numbers, and the checks between them.
+
+An operation holds the function that was called and *templates* of its arguments. A template is a constant, a `Ref` to the
+result of an earlier operation, an `Input` (an outside object that the prologue returns), or a `Build` of templates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+class Ref:
+    """The result of operation `index` of the program."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int):
+        self.index = index
+
+    def __repr__(self):
+        return f"v{self.index}"
+
+
+class Input:
+    """An outside object."""
+
+    __slots__ = ("source",)
+
+    def __init__(self, source):
+        self.source = source
+
+    def __repr__(self):
+        return str(self.source)
+
+
+class Build:
+    """A container or object to make anew: `kind` is its type, `parts` are templates.
+
+    list, tuple, set, frozenset and their like: the items; dict: (key, value) pairs; slice: start, stop, step. `extra` says
+    what else the kind needs (an object's class, a function's code).
+    """
+
+    __slots__ = ("extra", "kind", "parts")
+
+    def __init__(self, kind, parts, extra=None):
+        self.kind = kind
+        self.parts = parts
+        self.extra = extra
+
+    def __repr__(self):
+        return f"{getattr(self.kind, '__name__', self.kind)}({', '.join(map(repr, self.parts))})"
+
+
+@dataclass(slots=True)
+class Operation:
+    """`function(*args, **kwargs)`, the templates of its arguments, and where the user's code did it."""
+
+    function: object
+    args: tuple
+    kwargs: dict
+    index: int
+    where: object = None
+    element: bool = False  # takes a part of the result of the operation before it: costs nothing and is not an event
+    effect: bool = False  # does something that can be seen from outside: writes outside memory, draws random numbers
+    number: bool = False  # arithmetic on traced numbers
+
+    def __str__(self):
+        arguments = [*map(repr, self.args), *(f"{key}={value!r}" for key, value in self.kwargs.items())]
+        return f"v{self.index} = {name_of(self.function)}({', '.join(arguments)})"
+
+
+@dataclass(slots=True)
+class Check:
+    """Python asked: `value` (a Ref) was `answer`. Another answer leaves the program here."""
+
+    value: Ref
+    answer: object
+    question: str
+    where: object = None
+
+    def __str__(self):
+        return f"{self.question} was {self.answer!r}, at {self.where}"
+
+
+@dataclass(slots=True)
+class Write:
+    """`function(*args)` on an outside object, done after the operations. `text` names it for a person."""
+
+    function: object
+    args: tuple
+    text: str
+    templates: tuple = field(default=())
+
+
+def answer_key(answer):
+    """A hashable key that is equal for equal answers of the same type only."""
+    if type(answer) in (bool, int, str, type(None)):
+        return type(answer), answer
+    return type(answer), repr(answer)
+
+
+def name_of(function) -> str:
+    """A short name for a function: `linear`, `Tensor.view`, `Tensor.shape`."""
+    owner = getattr(function, "__self__", None)
+    if type(function).__name__ == "method-wrapper" and hasattr(owner, "__name__"):
+        return f"Tensor.{owner.__name__}{'' if function.__name__ == '__get__' else ' ='}"
+    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None) or str(function)
+    for prefix in ("_VariableFunctionsClass.", "TensorBase."):
+        if name.startswith(prefix):
+            return ("Tensor." if prefix == "TensorBase." else "torch.") + name[len(prefix):]
+    return name.replace("PyCapsule.", "")
+
+
+def refs_of(template, found: list) -> list:
+    """All Refs in a template, appended to `found`."""
+    kind = type(template)
+    if kind is Ref:
+        found.append(template.index)
+    elif kind is Build:
+        for part in template.parts:
+            refs_of(part, found)
+    elif kind is tuple or kind is list:
+        for part in template:
+            refs_of(part, found)
+    elif kind is dict:
+        for part in template.values():
+            refs_of(part, found)
+    return found
+
+
+def inputs_of(template, found: dict) -> dict:
+    """All Inputs in a template: {identity of the source: source}, added to `found`."""
+    kind = type(template)
+    if kind is Input:
+        found.setdefault(template.source.identity(), template.source)
+    elif kind is Build:
+        for part in template.parts:
+            inputs_of(part, found)
+    elif kind is tuple or kind is list:
+        for part in template:
+            inputs_of(part, found)
+    elif kind is dict:
+        for part in template.values():
+            inputs_of(part, found)
+    return found

@@ -1,0 +1,109 @@
+"""Recorded programs: trees of segments.
+
+A *segment* is a stretch of operations that ends in a check, or in the result and the epilogue. The answer to the check picks the next
+segment; another answer than those known is a side exit, from where the interpreter takes the call up again and records a branch.
+"""
+
+from __future__ import annotations
+
+from interpreter.recording import guards
+from interpreter.recording.operations import Build, Check, Operation, Write, answer_key, inputs_of
+from interpreter.recording.trace import Trace
+
+
+class Segment:
+    """`operations`, then either `check` and `branches` (by answer: alternatives with a prologue of their own each, but for the first), or `result` and
+    `writes`; `tail` says why it ends early."""
+
+    def __init__(self, operations: list[Operation]):
+        self.operations = operations
+        self.check: Check | None = None
+        self.branches: dict = {}
+        self.result = None
+        self.writes: list[Write] = []
+        self.tail: str | None = None
+        self.prologue: guards.Prologue | None = None
+        self.run = None
+        self.text = ""
+
+    def walk(self):
+        """This segment and all that follow."""
+        yield self
+        for alternatives in self.branches.values():
+            for branch in alternatives:
+                yield from branch.walk()
+
+
+def cut(trace: Trace, result, writes, tail) -> list[Segment]:
+    """A recorded trace as a chain of segments: first, second ..., linked by the answers that were given."""
+    chain = [Segment([])]
+    for step in trace.steps:
+        if type(step) is Operation:
+            chain[-1].operations.append(step)
+        else:
+            chain[-1].check = step
+            following = Segment([])
+            chain[-1].branches[answer_key(step.answer)] = [following]
+            chain.append(following)
+    chain[-1].result, chain[-1].writes, chain[-1].tail = result, writes, tail
+    return chain
+
+
+def inputs_of_segment(segment: Segment) -> dict:
+    """The sources that a segment's templates name: {identity of the source: source}."""
+    found: dict = {}
+    seen: set[int] = set()
+    for operation in segment.operations:
+        collect((operation.args, operation.kwargs), found, seen)
+    if segment.check is not None:
+        collect(segment.check.value, found, seen)
+    collect((segment.result, *(write.templates for write in segment.writes)), found, seen)
+    return found
+
+
+def collect(template, found, seen):
+    if type(template) is Build:
+        if id(template) not in seen:
+            seen.add(id(template))
+            for part in template.parts:
+                collect(part, found, seen)
+            collect(template.extra, found, seen)
+    elif type(template) in (tuple, list):
+        for part in template:
+            collect(part, found, seen)
+    elif type(template) is dict:
+        for part in template.values():
+            collect(part, found, seen)
+    else:
+        inputs_of(template, found)
+
+
+class Replay:
+    """What a program has done in this call, for the interpreter that takes it up: each operation gives what it already gave."""
+
+    def __init__(self, path: list[Operation], values: dict, error: BaseException | None):
+        self.path = [operation for operation in path if not operation.element and not operation.number]
+        self.values = values
+        self.error = error
+        self.done = 0
+        self.count = sum(operation.index in values for operation in self.path)
+        self.redo = not values
+
+    def has_next(self) -> bool:
+        """Whether the next operation has been done, or has been tried and raised."""
+        return not self.redo and (self.done < self.count or self.error is not None)
+
+    def next(self, function):
+        """The result that the next operation gave, or its exception."""
+        operation = self.path[self.done]
+        if operation.function is not function and operation.function != function:
+            raise Diverged(f"taking up a call, {operation} was expected but {function} came")
+        self.done += 1
+        if operation.index in self.values:
+            return self.values[operation.index]
+        error, self.error = self.error, None
+        raise error.with_traceback(None)
+
+
+class Diverged(Exception):
+    """The interpreter, taking up a call, met another operation than the program had done."""
