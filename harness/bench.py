@@ -42,6 +42,13 @@ class Request:
     quiet: bool = False
 
 
+    def planless(self) -> bool:
+        """Whether it says nothing about which cells to run."""
+        plain = Request()
+        return all(getattr(self, name) == getattr(plain, name) for name in (
+            "models", "workloads", "subjects", "executors", "device", "dtype", "scale", "depth", "shard"))
+
+
 @dataclass
 class Prepared:
     """The request looked up: what will be run, on what, by what."""
@@ -55,19 +62,23 @@ class Prepared:
 
 def prepare(request: Request, say) -> Prepared:
     """Looks everything up and plans. Raises UsageError for what is not there."""
-    device = resolve_device(request.device, say)
     models = select(request.models)
     workloads = workload_names(request.workloads)
     subjects = [find(name) for name in dict.fromkeys(request.subjects or ["interpreter"])]
+    device = resolve_device(request.device, say)
     executors = expand(request.executors or ["eager"], available_executors(device), EXECUTORS, "executor")
     dtypes = expand(request.dtype or ["float32"], ("float32", "bfloat16", "float64"), DTYPES, "dtype")
-    known_executors = {e for s in subjects for e in s.executors} | set(EXECUTORS)
-    for executor in executors:
-        if executor not in known_executors:
-            raise UsageError(f"--executors {executor}: unknown{nearest(executor, known_executors)}")
     cells = plan(models, workloads, subjects, executors, dtypes=dtypes, device=device, scale=request.scale,
                  depths=request.depth or [None])
     return Prepared(shard(cells, request.shard), {m.name: m for m in models}, {s.name: s for s in subjects}, {}, device)
+
+
+def planned(folder) -> Prepared:
+    """What the run in `folder` set out to do."""
+    cells = Store.read_plan(folder)
+    models = select(list(dict.fromkeys(cell.model for cell in cells)))
+    subjects = [find(name) for name in dict.fromkeys(cell.subject for cell in cells)]
+    return Prepared(cells, {m.name: m for m in models}, {s.name: s for s in subjects}, {}, cells[0].device)
 
 
 def select(patterns):
@@ -139,7 +150,10 @@ def preload(prepared: Prepared):
 def bench(request: Request, say=print) -> int:
     """Runs what is asked for and reports it. Returns the exit status; raises UsageError."""
     options = request.options or Options()
-    prepared = prepare(request, say)
+    if request.resume and request.planless():
+        prepared = planned(request.out)
+    else:
+        prepared = prepare(request, say)
     folder = request.out or Path("results") / datetime.datetime.now(datetime.UTC).strftime("%Y%m%d-%H%M%S")
     preload(prepared)
     expected = expectations.read()
@@ -206,7 +220,7 @@ def fill(store: Store, prepared: Prepared, options: Options, expected, at_once: 
             store.add(row)
             progress.ended(row)
         for row, details in runner.run([c for c in waiting if c.id not in skips], prepared.models, prepared.subjects,
-                                       options, jobs=at_once, refused=prepared.refused):
+                                       options, jobs=at_once, refused=prepared.refused, let_go=store.forget):
             store.add(row, **details)
             progress.ended(row)
         if options.timed and store.run["noise"] is None:

@@ -11,6 +11,7 @@ import gc
 import hashlib
 import random
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -87,7 +88,13 @@ class Measurement:
             return
         try:
             self.judge(expected)
-        finally:
+        except Ended:
+            # The facts of a failing cell help to find the cause; that it failed must not be hidden by another failure.
+            with contextlib.suppress(Exception):
+                self.count()
+            raise
+        self.note("counters")
+        with self.stage("raised"):
             self.count()
         if self.options.timed:
             self.time()
@@ -151,10 +158,8 @@ class Measurement:
                 continue
             if error is None:
                 raise Ended("eager_failed", f"eager raises {expected} by the model's description, but it did not")
-            if out_of_memory(error):
-                raise Ended("oom", described(error))
             if type(error).__name__ != expected or first is None:
-                raise Ended("eager_failed", described(error))
+                raise Ended(*self.failure("eager_failed", error))
 
     # Jitted.
 
@@ -192,12 +197,13 @@ class Measurement:
             job = self.prepare(self.twin, seed)
             outcomes.append(self.outcome(job, self.jitted))
             job.reset()
-        self.count()
+        with self.stage("raised"):
+            self.count()
         self.row["raises"] = type(expected[0].error).__name__
         for want, got in zip(expected, outcomes):
             if not want.same_error(got):
-                was = "nothing" if got.error is None else described(got.error)
-                raise Ended("raised", f"{was}, where eager raises {described(want.error)}")
+                status, was = ("raised", "nothing") if got.error is None else self.failure("raised", got.error)
+                raise Ended(status, f"{was}, where eager raises {described(want.error)}")
         self.row["parity"] = "bitwise"
 
     def judge(self, expected):
@@ -278,7 +284,6 @@ class Measurement:
 
     def count(self):
         """The exact facts, taken after a fixed number of calls: they are the same in every run."""
-        self.note("counters")
         self.row["hits"] = self.subject.mark(self.jitted)["hits"]
         self.row.update(self.subject.counters(self.jitted))
         self.ledger = self.subject.ledger(self.jitted)
@@ -332,6 +337,8 @@ class Measurement:
             raise Ended(*self.failure(status, error)) from error
 
     def failure(self, status, error) -> tuple[str, str]:
+        """Status and detail for an error; the end of its traceback is kept in the row."""
+        self.row["trace"] = "".join(traceback.format_exception(error))[-2500:]
         return ("oom" if out_of_memory(error) else status), described(error)
 
 

@@ -67,17 +67,17 @@ def compare_value(found: Comparison, name, want, got, reference, second):
     error = distance(want, got)
     found.max_abs_err = max(found.max_abs_err, error)
     if not want.is_floating_point() and not want.is_complex():
-        found.note("differs", f"{name}: unequal {want.dtype} values, by up to {error:g}")
+        found.note("differs", f"{name}: unequal {want.dtype} values, by up to {error:.3g}")
         return
     allowed = tolerance(want, reference, second)
     if allowed is None:
-        found.note("differs", f"{name}: off by up to {error:g}, and there is no float64 run to judge it by")
+        found.note("differs", f"{name}: off by up to {error:.3g}, and there is no float64 run to judge it by")
         return
     judged = distance(reference, got) if reference is not None else error
     if judged <= allowed:
         found.note("close", "")
     else:
-        found.note("differs", f"{name}: off by up to {judged:g} where rounding explains {allowed:g}")
+        found.note("differs", f"{name}: off by up to {judged:.3g} where rounding explains {allowed:.3g}")
 
 
 def tolerance(want, reference, second) -> float | None:

@@ -23,7 +23,7 @@ BLANK: dict = {
     "peak_bytes": None, "eager_peak_bytes": None,
     "tail": None, "program_hash": None, "missed": [], "raises": None, "nondeterministic": None,
     "first_difference": None, "retimed": None,
-    "layers": None, "parameters": None, "phase": None, "signal": None, "wall_s": None, "output": "",
+    "layers": None, "parameters": None, "phase": None, "signal": None, "wall_s": None, "output": "", "trace": "",
 }
 
 

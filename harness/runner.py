@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from harness import memory
@@ -30,6 +30,10 @@ TICK = 0.05
 GRACE = 1.0
 #: Bytes kept of what a cell prints: from the start, and from the end.
 HEAD, TAIL = 4096, 16384
+
+
+#: What belongs to a row, by file: ledger, samples, programs.
+Details = dict[str, list[dict]]
 
 
 class Interrupted(Exception):
@@ -61,7 +65,7 @@ class Output:
 class Running:
     """A cell's process, as seen from the parent."""
 
-    def __init__(self, cell, model, subject, options: Options, base: int = 0):
+    def __init__(self, cell, model, subject, options: Options, base: int, let_go: Callable[[], None]):
         self.cell, self.model, self.options, self.base = cell, model, options, base
         self.start = time.monotonic()
         self.output, self.buffer = Output(), b""
@@ -69,7 +73,7 @@ class Running:
         self.row: dict | None = None
         self.partial: dict = {}
         self.error: dict | None = None
-        self.details: dict[str, list[dict]] = {}
+        self.details: Details = {}
         self.verdict: tuple[str, str] | None = None
         self.asked: float | None = None
         self.peak = 0
@@ -83,7 +87,8 @@ class Running:
         if self.pid == 0:
             os.close(channel)
             os.close(output)
-            work(cell, model, subject, options, channel_write, output_write, parent)
+            let_go()
+            work(cell, model, subject, options, channel_write, output_write, parent)  # does not return
         os.close(channel_write)
         os.close(output_write)
         self.pipes = {channel: self.heard, output: self.output.add}
@@ -211,13 +216,19 @@ def oom_kills() -> int:
     return 0
 
 
-def run(cells, models: dict, subjects: dict, options: Options, *, jobs: int = 1,
-        refused: dict[str, str] | None = None) -> Iterator[tuple[dict, dict[str, list[dict]]]]:
+def run(cells, models: dict, subjects: dict, options: Options, *, jobs: int = 1, refused: dict[str, str] | None = None,
+        let_go: Callable[[], None] = lambda: None) -> Iterator[tuple[dict, Details]]:
     """Runs `cells` and yields (row, details) as each ends. `models` and `subjects` are looked up by name.
 
-    Subjects in `refused` can't be used here: their cells are `skipped`, with the reason that is given. Raises
-    Interrupted on SIGINT or SIGTERM, after ending the cells that were running; those have no row.
+    Subjects in `refused` can't be used here: their cells are `skipped`, with the reason that is given. Forked processes
+    call `let_go`, to close files that are the caller's. Raises Interrupted on SIGINT or SIGTERM, after ending
+    the cells that were running; those have no row.
     """
+    def let_all_go():
+        let_go()
+        for other in active:
+            other.close()
+
     waiting, active = deque(cells), list[Running]()
     stop: list[int] = []
     with heeding(stop):
@@ -233,7 +244,8 @@ def run(cells, models: dict, subjects: dict, options: Options, *, jobs: int = 1,
                         yield {**blank(cell, models[cell.model].family), "status": "skipped",
                                "detail": refused[cell.subject]}, {}
                         continue
-                    active.append(Running(cell, models[cell.model], subjects[cell.subject], options, base))
+                    active.append(Running(cell, models[cell.model], subjects[cell.subject], options, base,
+                                          let_all_go))
                 if stop:
                     raise Interrupted(stop[0])
                 listen(active)

@@ -19,6 +19,7 @@ import os
 from pathlib import Path
 
 from harness.errors import StoreError, UsageError
+from harness.plan import Cell
 
 DETAILS = ("ledger", "samples", "programs")
 FORMAT = 1
@@ -64,6 +65,15 @@ class Store:
         for name in DETAILS:
             store.mend(name, done)
         return store
+
+    @staticmethod
+    def read_plan(folder) -> list[Cell]:
+        """The cells that the run in `folder` set out to measure. UsageError: there is no run."""
+        try:
+            run = json.loads((Path(folder) / "run.json").read_text())
+        except FileNotFoundError:
+            raise UsageError(f"--resume: {folder} holds no run (no run.json)") from None
+        return [Cell.fromdict(values) for values in run["plan"]]
 
     def __enter__(self):
         return self

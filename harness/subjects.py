@@ -297,7 +297,7 @@ def find(name: str) -> type[Subject]:
         raise UsageError(f"--subjects {name}: {type(error).__name__}: {error}") from None
     if not (isinstance(cls, type) and issubclass(cls, Subject)):
         raise UsageError(f"--subjects {name}: {attribute} is not a class derived from harness.subjects.Subject")
-    cls.name = cls.__dict__.get("name") or name
+    cls.name = name
     return cls
 
 

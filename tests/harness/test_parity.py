@@ -1,0 +1,67 @@
+"""The judgement itself, against what a reader can check by hand."""
+
+import math
+
+import pytest
+import torch
+
+from harness.parity import compare, distance, same_bits, worst
+
+
+def one(want, got, **more):
+    return compare({"output": want}, {"output": got}, **more)
+
+
+def test_same_bits_tells_zeros_apart_and_joins_nans():
+    assert same_bits(torch.tensor([math.nan, 1.0]), torch.tensor([math.nan, 1.0]))
+    assert not same_bits(torch.tensor([0.0]), torch.tensor([-0.0]))
+    assert same_bits(torch.empty(0, 3), torch.empty(0, 3))
+    assert same_bits(torch.tensor([1 + 2j]), torch.tensor([1 + 2j]))
+    assert same_bits(torch.arange(6).view(2, 3).T, torch.arange(6).view(2, 3).T.contiguous())
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64, torch.int, torch.bool])
+def test_equal_tensors_are_bitwise(dtype):
+    value = torch.tensor([0, 1, 1, 0]).to(dtype)
+    assert one(value, value.clone()).parity == "bitwise"
+
+
+def test_close_is_within_twice_what_eager_is_off_by():
+    reference = torch.tensor([1.0, 100.0], dtype=torch.float64)
+    want = (reference + 1e-3).float()
+    assert one(want, (reference - 1.9e-3).float(), reference={"output": reference}).parity == "close"
+    assert one(want, (reference - 2.5e-3).float(), reference={"output": reference}).parity == "differs"
+
+
+def test_without_a_float64_run_nothing_is_close():
+    found = one(torch.tensor([1.0]), torch.tensor([1.0 + 1e-6]))
+    assert found.parity == "differs"
+    assert "no float64 run" in found.reasons[0]
+
+
+def test_integers_differ_or_do_not():
+    found = one(torch.tensor([1, 2]), torch.tensor([1, 3]), reference={"output": torch.tensor([1, 2])})
+    assert found.parity == "differs"
+
+
+@pytest.mark.parametrize("got", [math.nan, math.inf, -math.inf])
+def test_a_nan_or_an_infinity_of_one_side_alone_differs(got):
+    reference = {"output": torch.tensor([1.0], dtype=torch.float64)}
+    assert one(torch.tensor([1.0]), torch.tensor([got]), reference=reference).parity == "differs"
+    assert distance(torch.tensor([1.0]), torch.tensor([got])) == math.inf
+    assert distance(torch.tensor([got]), torch.tensor([got])) == 0
+
+
+def test_results_that_are_missing_or_too_many_differ():
+    a = torch.ones(1)
+    assert compare({"output": a, "x": a}, {"output": a}).parity == "differs"
+    assert compare({"output": a}, {"output": a, "x": a}).parity == "differs"
+    assert one(a, torch.ones(1, 1)).parity == "differs"
+    assert one(3, 3).parity == "bitwise"
+    assert one(1, True).parity == "differs"
+    assert one(math.nan, math.nan).parity == "bitwise"
+
+
+def test_worst():
+    assert worst("bitwise", "close") == "close"
+    assert worst("none", "differs", "bitwise") == "none"
