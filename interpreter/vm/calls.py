@@ -76,12 +76,9 @@ class Calls:
         caller = special(kind, "__call__")
         if caller is not None:
             return self.call(caller, [function, *args], kwargs)
-        try:
-            listed = function in self.routes
-        except TypeError:
-            listed = False
-        if listed:
-            result = self.stand_in(function, args, kwargs)
+        slot = lookup(kind, "__call__")
+        if type(slot) is WrapperDescriptorType and slot in self.routes:
+            result = self.stand_in(slot, [function, *args], kwargs)
             if result is not NULL:
                 return result
         return self.call_native(function, args, kwargs)

@@ -8,6 +8,8 @@ how many real instructions lie before it.
 import opcode
 import weakref
 from dis import hasjrel
+from os import sep
+from pathlib import Path
 
 from .registry import OPERANDS, VERSION
 from .values import NULL
@@ -16,6 +18,7 @@ SILENT = {"NOP", "RESUME", "PRECALL", "EXTENDED_ARG", "CACHE", "MAKE_CELL_", "NO
 GENERATOR, COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x200
 VARARGS, VARKEYWORDS = 0x04, 0x08
 _RELATIVE = set(hasjrel)
+_PACKAGE = str(Path(__file__).parents[1]) + sep
 
 
 class Plan:
@@ -24,12 +27,13 @@ class Plan:
     __slots__ = (
         "__weakref__", "argcount", "blank", "cells", "code", "count", "exceptions", "executed", "filename", "flags",
         "instructions", "kind", "kwonly", "lines", "name", "names", "offsets", "plain", "positions", "posonly",
-        "qualname", "shim", "size", "spots", "templates",
+        "qualname", "shim", "silent", "size", "spots", "templates",
     )  # fmt: skip
 
     def __init__(self, code, handlers):
         self.name, self.qualname, self.filename = code.co_name, code.co_qualname, code.co_filename
         self.flags = code.co_flags
+        self.silent = code.co_filename.startswith(_PACKAGE)
         self.argcount, self.posonly, self.kwonly = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount
         cells = tuple(name for name in code.co_cellvars if name not in code.co_varnames)
         self.names = code.co_varnames + cells + code.co_freevars

@@ -1,47 +1,50 @@
-"""Recursion: interpreted frames are counted against the user's limit, the host's limit is kept out of their way."""
+"""Recursion: interpreted frames are counted against the user's limit; nested runs raise the host's out of their way."""
 
 import sys
-from contextlib import nullcontext
+import threading
 
-HEADROOM = 8
-_free = nullcontext()
+FRAMES = 16
+"""How many frames of the host a nested run takes at most, beside those of the user's native code."""
 
 
-class Limits:
-    """The limit the user sees while the host's own is higher."""
+class _Nesting:
+    """How many nested runs there are, in all threads, and the limit that the user's program knows."""
 
-    shown = None
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.count = 0
+        self.shown = 0
+
+    def __enter__(self):
+        with self.lock:
+            if not self.count:
+                self.shown = sys.getrecursionlimit()
+            else:
+                sys.setrecursionlimit(self.shown + FRAMES * self.count)
+            self.count += 1
+
+    def __exit__(self, *_):
+        with self.lock:
+            self.count -= 1
+            sys.setrecursionlimit(self.shown + FRAMES * max(0, self.count - 1))
+
+
+_nesting = _Nesting()
+
+
+def deeper(machine):
+    """A context for one more nested run."""
+    machine.limit = _nesting.shown if _nesting.count else sys.getrecursionlimit()
+    return _nesting
 
 
 def user_limit():
     """The recursion limit as the user's program sees it."""
-    return Limits.shown if Limits.shown is not None else sys.getrecursionlimit()
-
-
-class _Raised:
-    """While a machine runs, the host may recurse deeper, as each nested run takes several of its frames."""
-
-    def __enter__(self):
-        Limits.shown = sys.getrecursionlimit()
-        sys.setrecursionlimit(Limits.shown * HEADROOM)
-
-    def __exit__(self, *_):
-        shown, Limits.shown = Limits.shown, None
-        if shown is not None:
-            sys.setrecursionlimit(shown)
-
-
-def raised_limit(machine):
-    """A context in which the host's limit leaves room for ``machine``."""
-    machine.limit = user_limit()
-    return _Raised() if Limits.shown is None else _free
+    return _nesting.shown if _nesting.count else sys.getrecursionlimit()
 
 
 def set_user_limit(limit):
     """``sys.setrecursionlimit`` as the user's program calls it."""
-    if Limits.shown is None:
-        sys.setrecursionlimit(limit)
-        return
-    sys.setrecursionlimit(limit)
-    Limits.shown = limit
-    sys.setrecursionlimit(limit * HEADROOM)
+    with _nesting.lock:
+        _nesting.shown = limit
+        sys.setrecursionlimit(limit + FRAMES * max(0, _nesting.count))

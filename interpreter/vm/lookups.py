@@ -34,11 +34,22 @@ _known: dict = {}
 
 def lookup(kind, name):
     """What the classes of ``kind`` in order of resolution hold under ``name``, or NULL: no descriptor is asked."""
-    for base in mro_of(kind):
+    for base in mro_of(kind) or ready(kind):
         space = namespace_of(base)
         if name in space:
             return space[name]
     return NULL
+
+
+def ready(kind):
+    """The order of resolution of a static type that nobody has asked for an attribute yet, which makes it complete."""
+    getattr(kind, "__doc__", None)
+    return mro_of(kind)
+
+
+def derives(kind, base):
+    """Is ``base`` in the order of resolution of ``kind``? No ``__subclasscheck__`` is asked."""
+    return base in (mro_of(kind) or ready(kind))
 
 
 def verdicts(kind):

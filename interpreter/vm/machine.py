@@ -12,7 +12,7 @@ from .generators import Generators
 from .hiding import hidden
 from .iteration import Iteration
 from .ledger import Ledger
-from .limits import raised_limit
+from .limits import deeper
 from .names import Names
 from .natives import NATIVES
 from .operators import Operators
@@ -96,7 +96,7 @@ class Machine(Names, Attributes, Operators, Calls, Iteration, Generators, Reentr
         error = None
         try:
             self.frame = root
-            with raised_limit(self):
+            with deeper(self):
                 try:
                     result = start()
                     if type(result) is Frame:

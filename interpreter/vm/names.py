@@ -2,6 +2,8 @@
 
 import builtins
 
+from .frame import Frame
+from .imports import import_submodule
 from .values import NULL
 
 _builtins = builtins.__dict__
@@ -23,55 +25,56 @@ class Names:
             if value is not NULL:
                 return value
         else:
-            try:
-                return space[name]
-            except KeyError:
-                pass
-        space = frame.builtins
-        try:
-            return space[name]
-        except KeyError:
-            raise NameError(f"name '{name}' is not defined", name=name) from None
+            value = subscript(space, name)
+            if value is not NULL:
+                return value
+        value = subscript(frame.builtins, name)
+        if value is NULL:
+            raise undefined(name)
+        return value
 
     def store_global(self, frame, name, value):
         frame.globals[name] = value
 
     def delete_global(self, frame, name):
-        try:
-            del frame.globals[name]
-        except KeyError:
-            raise NameError(f"name '{name}' is not defined", name=name) from None
+        if frame.globals.pop(name, NULL) is NULL:
+            raise undefined(name)
 
     def load_name(self, frame, name):
         space = frame.namespace
         if type(space) is dict:
             value = space.get(name, NULL)
-            if value is not NULL:
-                return value
         else:
-            try:
-                return space[name]
-            except KeyError:
-                pass
+            value = self.subscript(space, name)
+        if value is not NULL:
+            return value
         return self.load_global(frame, name)
 
     def store_name(self, frame, name, value):
-        frame.namespace[name] = value
+        space = frame.namespace
+        if type(space) is dict:
+            space[name] = value
+        else:
+            self.drop(self.set_item(space, name, value))
 
     def delete_name(self, frame, name):
+        missing = False
         try:
-            del frame.namespace[name]
+            self.drop(self.delete_item(frame.namespace, name))
         except KeyError:
-            raise NameError(f"name '{name}' is not defined", name=name) from None
+            missing = True
+        if missing:
+            raise undefined(name)
 
     def load_cell(self, frame, cell, name):
         try:
             return cell.cell_contents
         except ValueError:
-            if name in frame.code.co_freevars:
-                text = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
-                raise NameError(text, name=name) from None
-            raise unbound(name) from None
+            pass
+        if name in frame.code.co_freevars:
+            text = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+            raise NameError(text, name=name)
+        raise unbound(name)
 
     def store_cell(self, frame, cell, value):
         cell.cell_contents = value
@@ -89,12 +92,37 @@ class Names:
 
     def import_from(self, module, name):
         try:
-            return getattr(module, name)
+            value = self.get_attribute(module, name)
+            return self.finish(value) if type(value) is Frame else value
         except AttributeError:
             pass
-        from .imports import import_submodule
-
         return import_submodule(module, name)
+
+    def subscript(self, space, name):
+        """``space[name]`` of a mapping, or NULL."""
+        try:
+            value = self.get_item(space, name)
+            return self.finish(value) if type(value) is Frame else value
+        except KeyError:
+            return NULL
+
+    def drop(self, result):
+        """Run a Frame whose value is of no use."""
+        if type(result) is Frame:
+            self.finish(result)
+
+
+def subscript(space, name):
+    """``space[name]``, or NULL."""
+    try:
+        return space[name]
+    except KeyError:
+        return NULL
+
+
+def undefined(name):
+    """The exception for a name that is nowhere."""
+    return NameError(f"name '{name}' is not defined", name=name)
 
 
 def unbound(name):

@@ -13,7 +13,7 @@ from .frame import CellType, Frame, Root
 from .generators import frame_of
 from .limits import set_user_limit, user_limit
 from .names import builtins_of
-from .pyframes import live_frame
+from .pyframes import live_frame, user_traceback
 from .values import NULL
 
 NATIVES: dict = {}
@@ -351,7 +351,14 @@ def _steps(kind):
         if len(args) > 1 and sys.version_info >= (3, 12):
             text = "the (type, exc, tb) signature of throw() is deprecated, use the single-arg signature instead."
             warn_(machine, text, DeprecationWarning)
-        return machine.inject(generator, frame, _thrown(machine, args))
+        try:
+            error = _thrown(machine, args)
+        except TypeError as caught:
+            if not (isinstance(args[0], type) and issubclass(args[0], BaseException)):
+                raise
+            error = caught
+        error.__traceback__ = error.__traceback__ and user_traceback(error)
+        return machine.inject(generator, frame, error)
 
     return send, throw
 

@@ -5,7 +5,7 @@ from sys import maxsize
 from types import FunctionType as function_type
 
 from .attributes import discarding
-from .lookups import lookup, special
+from .lookups import derives, lookup, special
 from .values import NULL
 
 _binary = {
@@ -71,7 +71,7 @@ class Operators:
             second, native_second = None, False
         else:
             native_second = second is None and lookup(right, backward) is not NULL
-        swapped = left is not right and issubclass(right, left) and lookup(right, backward) is not lookup(left, backward)
+        swapped = left is not right and derives(right, left) and lookup(right, backward) is not lookup(left, backward)
         if (swapped and second is None and native_second) or (not swapped and first is None and lookup(left, forward) is not NULL):
             return native(a, b)
         tries = [(first, a, b), (second, b, a)]
@@ -81,7 +81,7 @@ class Operators:
                 if result is not NotImplemented:
                     return result
         if native_second:
-            result = lookup(right, backward)(b, a)
+            result = bound(lookup(right, backward), b, right)(a)
             if result is not NotImplemented:
                 return result
         shown = "** or pow()" if symbol == "**" else symbol
@@ -96,14 +96,14 @@ class Operators:
         first, second = special(left, forward), special(right, backward)
         if first is None and second is None:
             return native(a, b)
-        swapped = left is not right and issubclass(right, left) and lookup(right, backward) is not NULL
+        swapped = left is not right and derives(right, left)
         tries = [(first, left, forward, a, b), (second, right, backward, b, a)]
         for function, kind, name, x, y in reversed(tries) if swapped else tries:
             if function is not None:
                 result = self.invoke(function, x, y)
             else:
                 slot = lookup(kind, name)
-                result = NotImplemented if slot is NULL or slot is None else slot.__get__(x, kind)(y)
+                result = NotImplemented if slot is NULL else bound(slot, x, kind)(y)
             if result is not NotImplemented:
                 return result
         if symbol == "==":
@@ -124,7 +124,7 @@ class Operators:
         if function is not None:
             return self.truth(self.invoke(function, container, item))
         if lookup(kind, "__contains__") is NULL and special(kind, "__iter__") is not None:
-            for candidate in self.unpack(container):
+            for candidate in self.items(container):
                 if candidate is item or self.truth(self.compare("==", candidate, item)):
                     return True
             return False
@@ -201,6 +201,12 @@ class Operators:
         if not isinstance(text, str):
             raise TypeError(f"__format__ must return a str, not {type(text).__name__}")
         return text
+
+
+def bound(found, obj, kind):
+    """What the class holds, bound to ``obj`` by the rules of descriptors."""
+    getter = getattr(type(found), "__get__", None)
+    return found if getter is None else getter(found, obj, kind)
 
 
 def checked_length(answer):

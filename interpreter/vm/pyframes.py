@@ -8,6 +8,8 @@ lines and globals. The variables which are bound become the copy's arguments, so
 import ctypes
 import opcode
 import sys
+from os import sep
+from pathlib import Path
 from types import CodeType, FrameType, FunctionType, TracebackType
 
 from .frame import Frame, Root
@@ -83,7 +85,7 @@ def link_back(shown: FrameType, back: FrameType | None) -> None:
 
 def live_frame(frame) -> FrameType | None:
     """The frame object of a running interpreted frame, with its line and its callers, as ``sys._getframe`` gives it."""
-    while type(frame) is Root:
+    while type(frame) is Root or (frame is not None and frame.plan.silent):
         if frame.back is None:
             return outer_frame(frame)
         frame = frame.back
@@ -102,12 +104,11 @@ def outer_frame(root: Root) -> FrameType | None:
     return found
 
 
-PACKAGE = __file__.rpartition("/")[0]
-_HERE = PACKAGE + "/"
+_HERE = str(Path(__file__).parents[1]) + sep
 
 
 def ours(code: CodeType) -> bool:
-    """Does a code object belong to the machine?"""
+    """Does a code object belong to the machine or to a lookaside?"""
     return code.co_filename.startswith(_HERE) or code in SHIMS
 
 
@@ -125,6 +126,8 @@ def user_traceback(error: BaseException) -> TracebackType | None:
 
 def traceback_entry(error: BaseException, frame: Frame) -> None:
     """Put the line that ``frame`` is at in front of the exception's traceback."""
+    if frame.plan.silent:
+        return
     index = frame.index
     offset = frame.plan.offsets[index] if index >= 0 else 0
     line = frame.plan.line(frame.code, index) or frame.code.co_firstlineno

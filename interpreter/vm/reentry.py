@@ -4,8 +4,15 @@ A lookaside hands user's functions and iterables to native code through ``reente
 calls runs in the machine, in a nested run, if the thread is inside that machine; otherwise natively.
 """
 
-from functools import partial
-from types import FunctionType, GeneratorType, MethodType
+from functools import cache, partial
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GeneratorType,
+    MethodDescriptorType,
+    MethodType,
+    WrapperDescriptorType,
+)
 
 from .current import current
 from .hiding import hidden
@@ -28,6 +35,9 @@ class Reentry:
         if current.machine is not machine:
             return self.function(*args, **kwargs)
         return machine.run(self.function, args, kwargs or None)
+
+    def __reduce__(self):
+        return identity, (self.function,)
 
 
 def runs_python(function):
@@ -63,35 +73,93 @@ class Entered:
 
     @hidden
     def __iter__(self):
-        return EnteredIterator(self.machine, self.machine.items(self.iterable))
+        return steps(self.machine, self.machine.invoke(iter, self.iterable))
+
+    def __reduce__(self):
+        return identity, (self.iterable,)
 
 
 class EnteredIterator:
-    """An iterator for native code whose every step is the machine's."""
+    """An iterator for native code: each of its steps runs the user's in the machine."""
 
-    __slots__ = ("iterator", "machine")
+    __slots__ = ("iterable", "machine")
 
     def __init__(self, machine, iterator):
-        self.machine, self.iterator = machine, iterator
+        self.machine, self.iterable = machine, iterator
 
+    @hidden
     def __iter__(self):
-        return self
+        return steps(self.machine, self.machine.invoke(iter, self.iterable))
 
     @hidden
     def __next__(self):
-        return next(self.iterator)
+        machine = self.machine
+        if current.machine is not machine:
+            return next(self.iterable)
+        return machine.next_now(self.iterable)
+
+    def __reduce__(self):
+        return identity, (self.iterable,)
+
+
+def identity(value):
+    return value
+
+
+def steps(machine, iterator):
+    """``iterator``, or what native code steps in its place where that runs Python code."""
+    if special(type(iterator), "__next__") is None:
+        return iterator
+    return kind_of(EnteredIterator, type(iterator))(machine, iterator)
+
+
+@hidden
+def told_length(self):
+    return len_in(self, "__len__")
+
+
+@hidden
+def told_hint(self):
+    return len_in(self, "__length_hint__")
+
+
+def len_in(entered, name):
+    """What an iterable's own ``__len__`` or ``__length_hint__`` says, asked in the machine."""
+    bound = lookup(type(entered.iterable), name).__get__(entered.iterable)
+    return entered.machine.reentered(bound)()
+
+
+LENGTHS = {"__len__": told_length, "__length_hint__": told_hint}
+
+
+@cache
+def with_lengths(base, names):
+    """``base`` that can tell its length in these ways, so that native code asks as often as it would."""
+    return type(base.__name__, (base,), {"__slots__": ()} | {name: LENGTHS[name] for name in names})
+
+
+def kind_of(base, kind):
+    """The stand-in's class for iterables of a type."""
+    return with_lengths(base, tuple(name for name in LENGTHS if callable(found := lookup(kind, name)) and found is not NULL))
+
+
+LISTED = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, type)
 
 
 class Reentries:
     """The part of the machine that lends functions and iterables to native code."""
 
     def reentered(self, function):
-        """``function``, or a Reentry for it where it runs Python code."""
-        return Reentry(self, function) if runs_python(function) else function
+        """``function``, or a Reentry for it where it runs Python code, as what has a lookaside may."""
+        if runs_python(function) or (type(function) in LISTED and function in self.routes):
+            return Reentry(self, function)
+        return function
 
     def entered(self, iterable):
         """``iterable``, or a stand-in for it where iterating runs Python code."""
-        return Entered(self, iterable) if runs_python_to_iterate(iterable) else iterable
+        if not runs_python_to_iterate(iterable):
+            return iterable
+        return kind_of(Entered, type(iterable))(self, iterable)
 
 
 def reenter(function):

@@ -91,7 +91,7 @@ def GET_ANEXT(frame, operand):
         try:
             found = awaitable_iterator(machine, value)
             return machine.finish(found) if type(found) is Frame else found
-        except TypeError as error:
+        except BaseException as error:
             text = f"'async for' received an invalid object from __anext__: {type(value).__name__}"
             raise TypeError(text) from error
 

@@ -23,7 +23,7 @@ def RAISE_VARARGS(frame, count):
         error = machine.handled(frame)
         if error is None:
             raise RuntimeError("No active exception to reraise")
-        return machine.unwind(frame, error)
+        return machine.unwind(frame, error, traced=False)
     cause = stack.pop() if count == 2 else None
     error = exception_from(machine, stack.pop())
     if error is None:
@@ -137,6 +137,8 @@ def prepare_reraise_star(original, raised):
         return kept
     if kept is not None:
         fresh.append(kept)
+    if len(fresh) == 1:
+        return fresh[0]
     return BaseExceptionGroup("", fresh) if any(not isinstance(e, Exception) for e in fresh) else ExceptionGroup("", fresh)
 
 
@@ -147,7 +149,6 @@ def same_group(original, error):
         and error.__traceback__ is original.__traceback__
         and error.__cause__ is original.__cause__
         and error.__context__ is original.__context__
-        and getattr(error, "__notes__", None) is getattr(original, "__notes__", None)
     )
 
 
