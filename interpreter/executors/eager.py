@@ -38,7 +38,7 @@ class Writer:
         needed = self.needed_values()
         plan = Plan(self.binder.bind, self.value, self.input)
         for position, operation in enumerate(segment.operations):
-            if operation.index not in needed and (operation.element or operation.number):
+            if operation.index not in needed and (operation.element or operation.number) and not self.logged:
                 continue
             self.operation(operation, position, needed)
         if segment.check is not None:

@@ -15,7 +15,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 import torch
 
 from interpreter.lookasides.purity import effect
-from interpreter.lookasides.registry import qualified_name, unbound
+from interpreter.lookasides.registry import qualified_name
 from interpreter.recording import guards, sources, torch_calls
 from interpreter.recording.containers import CONTAINERS, DICTS
 from interpreter.recording.mode import operate
@@ -29,7 +29,7 @@ BOUND_NATIVE = (BuiltinFunctionType, types.MethodWrapperType)
 NATIVE_METHODS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
 OPERATORS_OF_TORCH = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
 KNOWN_EFFECTS = {print}
-PURE_HERE = {id, torch.jit.is_scripting, types.MethodType, types.FunctionType}
+PURE_HERE = {id, torch.jit.is_scripting, types.MethodType, types.FunctionType, torch.finfo, torch.iinfo, torch.device, torch.Size}
 LOOKED_AT = {len, dict.get, dict.__getitem__, dict.__contains__, dict.__len__, list.__getitem__, list.__len__, tuple.__getitem__,
              tuple.__len__, set.__contains__, frozenset.__contains__, set.__len__}
 
@@ -379,6 +379,22 @@ class Calls(Machine):
         while frame is not None and frame.code is None:
             frame = frame.back
         return Position(frame) if frame is not None else None
+
+
+def unbound(callable):
+    """The descriptor behind a bound method of a native type: `list.append` of `[].append`, `object.__setattr__` of `super().__setattr__`."""
+    owner = getattr(callable, "__self__", None)
+    kind = type(callable)
+    if owner is None or isinstance(owner, types.ModuleType) or kind not in BOUND_NATIVE:
+        return callable
+    name = callable.__name__
+    if kind is types.MethodWrapperType:
+        return callable.__objclass__.__dict__.get(name, callable)
+    for base in (owner if isinstance(owner, type) else type(owner)).__mro__:
+        found = base.__dict__.get(name)
+        if type(found) in NATIVE_METHODS:
+            return found
+    return callable
 
 
 def is_new(callable) -> bool:

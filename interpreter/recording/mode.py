@@ -124,7 +124,7 @@ def record(trace, func, name, args, kwargs, direct):
         return None
     if isinstance(result, (tuple, list, dict)) and holds_tensor(result):
         trace.add_result(result, operation, tainted)
-        if tainted and isinstance(result, (tuple, list)):
+        if tainted and name in torch_calls.PIECES:
             length = trace.add(len, (Ref(operation.index),), {}, number=True)
             trace.check(Ref(length.index), len(result), f"the number of tensors from {name}")
         return result

@@ -30,9 +30,10 @@ METADATA_METHODS = {
 SHAPE_METADATA = {"shape", "size", "numel", "nelement", "stride", "__len__", "nbytes", "is_contiguous", "storage_offset"}
 NUMBERS = {"item", "__int__", "__float__", "__index__"}
 DATA_DEPENDENT_SHAPES = {
-    "nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "_unique2", "bincount", "repeat_interleave",
-    "where", "to_sparse", "coalesce", "nonzero_static", "_unique", "unique_dim", "boolean_mask", "combinations", "split_with_sizes",
+    "nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "_unique2", "bincount",
+    "to_sparse", "coalesce", "nonzero_static", "_unique", "unique_dim", "boolean_mask", "combinations",
 }
+PIECES = {"split", "chunk", "unbind", "tensor_split", "hsplit", "vsplit", "dsplit", "split_with_sizes", "unsafe_split", "unsafe_chunk"}
 RANDOM = {
     "dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "bernoulli", "multinomial",
     "normal", "poisson", "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "rrelu", "gumbel_softmax",
@@ -138,4 +139,6 @@ def data_dependent(function, args, kwargs) -> bool:
         return any(isinstance(part, torch.Tensor) and part.dtype in (torch.bool, torch.uint8) for part in parts)
     if name == "where":
         return len(args) + len(kwargs) == 1
+    if name == "repeat_interleave":
+        return sum(isinstance(value, torch.Tensor) for value in (*args, *kwargs.values())) > 1 or len(args) == 1
     return name in DATA_DEPENDENT_SHAPES
