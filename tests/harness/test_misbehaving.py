@@ -13,7 +13,7 @@ import harness as package
 def run(harness, zoo, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "misbehaving"
     finished = harness("run", "--models", zoo("misbehaving.py:*"), zoo("models.py:Good"), "--workloads", "forward",
-                       "--subjects", "eager", "--timeout", "4", "--memory", "600M", "--budget", "0", "--jobs", "3",
+                       "--subjects", "eager", "--timeout", "8", "--memory", "300M", "--budget", "0", "--jobs", "5",
                        "--out", folder, env={"ZOOBENCH_TEST_SLEEP": "98765"})
     return finished, package.load(folder)
 
