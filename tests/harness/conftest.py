@@ -46,6 +46,8 @@ class Harness:
     def start(self, *argv, cwd=ROOT, env=None, file_limit=None) -> Started:
         self.count += 1
         files = [self.folder / f"{self.count}.{name}" for name in ("out", "err")]
+        for file in files:
+            file.touch()
         answer = self.ask(argv=[str(a) for a in argv], cwd=str(cwd), env=env or {}, file_limit=file_limit,
                           stdout=str(files[0]), stderr=str(files[1]))
         return Started(self, answer["pid"], files)
