@@ -135,8 +135,10 @@ class Calls(Machine):
             return self.call_torch(callable, args, kwargs)
         if isinstance(owner, type) and issubclass(owner, torch.autograd.Function):
             return self.call_whole(callable, args, kwargs)
-        if owner is not None and kind is not MethodType and not isinstance(owner, (types.ModuleType, type)):
-            return self.call_method(unbound(callable), callable, owner, args, kwargs)
+        if owner is not None and kind is not MethodType and not isinstance(owner, types.ModuleType):
+            descriptor = unbound(callable)
+            if not isinstance(owner, type) or type(descriptor) is types.MethodDescriptorType:
+                return self.call_method(descriptor, callable, owner, args, kwargs)
         if kind in NATIVE_METHODS and args:
             return self.call_method(callable, callable, None, args, kwargs)
         return self.call_function(callable, args, kwargs)
@@ -225,6 +227,8 @@ class Calls(Machine):
         trace = self.trace
         if callable is print:
             return self.known_effect(callable, args, kwargs)
+        if callable is type and len(args) == 1:
+            return type(plain(args[0]))
         known = effect(callable)
         if isinstance(callable, type) and (id(callable) in trace.made or len(args) == 3 and issubclass(callable, type)):
             kind = "reads"
@@ -240,8 +244,6 @@ class Calls(Machine):
         if kind == "opaque":
             self.sharp(callable, "native code that isn't known to be pure")
             return self.unrecorded(callable, args, kwargs)
-        if callable is type and len(args) == 1 and type(args[0]) in TRACED:
-            return type(plain(args[0]))
         args = tuple(map(self.see, args))
         if kwargs:
             kwargs = {key: self.see(value) for key, value in kwargs.items()}
@@ -283,7 +285,7 @@ class Calls(Machine):
             self.sharp(descriptor, "native code that isn't known to be pure")
             return self.unrecorded(callable, args, kwargs)
         if entry is not None:
-            if not isinstance(obj, CONTAINERS):
+            if not isinstance(obj, (*CONTAINERS, type)):
                 return self.read_native(entry, descriptor, callable, args, kwargs)
             self.see(obj)
         rest = tuple(map(self.see, rest))
@@ -390,7 +392,7 @@ def unbound(callable):
     name = callable.__name__
     if kind is types.MethodWrapperType:
         return callable.__objclass__.__dict__.get(name, callable)
-    for base in (owner if isinstance(owner, type) else type(owner)).__mro__:
+    for base in (*(owner.__mro__ if isinstance(owner, type) else ()), *type(owner).__mro__):
         found = base.__dict__.get(name)
         if type(found) in NATIVE_METHODS:
             return found

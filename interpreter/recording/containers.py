@@ -187,10 +187,11 @@ class Containers(Machine):
             if isinstance(iterable, torch.Tensor):
                 return [*iterable]
             entry = trace.outside.get(id(iterable))
+            if entry is not None and type(iterable) in (list, tuple) and not entry.touched:
+                trace.read_length(entry)
+                return [trace.read_index(entry, i) for i in range(len(iterable))]
             if entry is not None and isinstance(iterable, CONTAINERS):
                 trace.read_all(entry)
-                if entry.known and isinstance(iterable, (list, tuple)) and entry.original is None:
-                    return [entry.known.get(i, item) for i, item in enumerate(iterable)]
         return super().unpack(iterable)
 
     def unpack_mapping(self, mapping):

@@ -104,11 +104,11 @@ class Trace:
             entry = self.outside[id(value)] = Outside(value, sources.Pinned(value, name))
         return entry
 
-    def read(self, value, source):
-        """Note that `value` was read at `source`; returns what the call goes on with (a traced number, perhaps)."""
+    def read(self, value, source, fixed=False):
+        """Note that `value` was read at `source`; returns what the call goes on with (a traced number, perhaps, but not if `fixed`)."""
         kind = type(value)
         if kind in CONSTANT_KINDS:
-            if self.dynamic and kind in (int, float) and str(source) in self.dynamic:
+            if self.dynamic and not fixed and kind in (int, float) and str(source) in self.dynamic:
                 self.guard(guards.Type(source, kind))
                 return (TracedInt if kind is int else TracedFloat)(value, self, Input(source))
             self.guard(guards.Constant(source, value))
@@ -231,6 +231,9 @@ class Trace:
 
     def read_all(self, entry: Outside):
         """Guard the whole of a builtin container, as it was before this call wrote to it: its length, keys, order and items."""
+        for value in entry.known.values():
+            if type(value) in TRACED:
+                self.pin(value)
         if entry.whole:
             return
         entry.whole = True
@@ -244,9 +247,7 @@ class Trace:
                 if not is_constant(key):
                     self.pinned(key, guards.short(key))
                 if key not in entry.known:
-                    value = self.read(dict.__getitem__(before, key), sources.Item(source, key))
-                    if type(value) in TRACED:
-                        entry.known[key] = value
+                    self.read(dict.__getitem__(before, key), sources.Item(source, key), fixed=True)
             if isinstance(now, collections.defaultdict):
                 self.read(now.default_factory, sources.Attribute(source, "default_factory"))
         elif isinstance(now, SETS):
@@ -261,9 +262,7 @@ class Trace:
                 self.read(now.maxlen, sources.Attribute(source, "maxlen"))
             for i, item in enumerate(before):
                 if i not in entry.known:
-                    value = self.read(item, sources.Item(source, i))
-                    if type(value) in TRACED:
-                        entry.known[i] = value
+                    self.read(item, sources.Item(source, i), fixed=True)
 
     def different(self, a: Outside, b: Outside):
         """Python saw that two outside objects are not one."""
