@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 from interpreter.lookasides.hooks import has_hook
+from interpreter.vm.lookups import Host
 
 
-class Summand:
+class Summand(Host):
     """``value``, and ``add(left, right)``: the addition, made in the machine."""
 
     __slots__ = ("add", "value")

@@ -4,6 +4,7 @@ from __future__ import annotations
 from interpreter.lookasides.hooks import iterated_natively
 from interpreter.lookasides.machinery import finish
 from interpreter.lookasides.registry import lookaside
+from interpreter.vm.lookups import Host
 
 
 def runs_python(args, kwargs):
@@ -28,7 +29,7 @@ def iter_(machine, iterable, /, *sentinel):
     return iter(machine.reentered(produce), NEVER)
 
 
-class Never:
+class Never(Host):
     """A sentinel that nothing equals: the comparison has been made by then."""
 
     __slots__ = ()

@@ -11,6 +11,9 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from interpreter.vm.lookups import Host, derives, mro_of, ready
+from interpreter.vm.lookups import namespace_of as members_of
+
 ATOMS = (int, float, complex, bool, str, bytes, type(None), type(...), type(NotImplemented), range)
 ATOM_IDS = frozenset(map(id, ATOMS))
 CONTAINER_IDS = frozenset(map(id, (list, tuple, set, frozenset, collections.deque)))
@@ -32,8 +35,6 @@ WRAPPER_IDS = frozenset(map(id, (
 ITERATION = ("__iter__", "__next__", "__getitem__", "__len__", "__length_hint__")
 HEAP_TYPE = 1 << 9
 
-mro_of = type.__dict__["__mro__"].__get__
-members_of = type.__dict__["__dict__"].__get__
 flags_of = type.__dict__["__flags__"].__get__
 
 # Types whose values may stand where C makes an exact int or float; recording adds its traced numbers.
@@ -49,7 +50,7 @@ def find_special(kind: type, name: str) -> Any:
 
     None is a find: it says that the class can't be asked this.
     """
-    for each in mro_of(kind):
+    for each in mro_of(kind) or ready(kind):
         members = members_of(each)
         if name in members:
             return members[name]
@@ -61,7 +62,7 @@ def in_python(kind: type, name: str) -> bool:
     if id(kind) in ATOM_IDS or id(kind) in CONTAINER_IDS or id(kind) in MAPPING_IDS:
         return False
     member = find_special(kind, name)
-    return member is not MISSING and not isinstance(member, NATIVE_MEMBERS)
+    return member is not MISSING and not isinstance(member, NATIVE_MEMBERS) and not derives(kind, Host)
 
 
 def has_hook(value: Any, *names: str) -> bool:

@@ -10,7 +10,8 @@ import functools
 import types
 from typing import Any
 
-from interpreter.lookasides.hooks import ATOM_IDS, MISSING, NATIVE_MEMBERS, find_special, members_of, mro_of
+from interpreter.lookasides.hooks import ATOM_IDS, MISSING, find_special, in_python, members_of
+from interpreter.vm.lookups import Host, derives
 
 INDEX = ("__index__",)
 NUMBER = ("__float__", "__index__")
@@ -26,7 +27,7 @@ def bind(value: Any, name: str) -> Any:
     return member.__get__(value, type(value))
 
 
-class Lent:
+class Lent(Host):
     """What native code gets in the place of ``value``; made by ``lend``."""
 
     __slots__ = ("_machine", "_value", "__weakref__")
@@ -42,7 +43,7 @@ value_of = Lent._value.__get__  # type: ignore[attr-defined]
 
 def owner(thing: Any) -> Any:
     """The user's object behind a lent one; anything else as it is."""
-    return value_of(thing) if Lent in mro_of(type(thing)) else thing
+    return value_of(thing) if derives(type(thing), Lent) else thing
 
 
 @functools.cache
@@ -69,7 +70,7 @@ def lend(machine: Any, value: Any, names: tuple[str, ...]) -> Any:
     if id(kind) in ATOM_IDS:
         return value
     found = {name: find_special(kind, name) for name in names}
-    if not any(member is not MISSING and not isinstance(member, NATIVE_MEMBERS) for member in found.values()):
+    if not any(in_python(kind, name) for name in found):
         return value
     present = [name for name, member in found.items() if member is not None and member is not MISSING
                and member is not members_of(object).get(name)]

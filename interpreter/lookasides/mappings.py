@@ -6,12 +6,13 @@ import collections
 from interpreter.lookasides.hooks import MAPPING_IDS, in_python, iterated_natively, native, not_plain
 from interpreter.lookasides.machinery import finish
 from interpreter.lookasides.registry import lookaside
+from interpreter.vm.lookups import Host
 from interpreter.vm.reentry import entered
 
 OrderedDict, defaultdict = collections.OrderedDict, collections.defaultdict
 
 
-class LentMapping:
+class LentMapping(Host):
     """What native code that fills a mapping gets in the place of the user's: keys and items asked in the machine."""
 
     __slots__ = ("machine", "source")
@@ -23,26 +24,51 @@ class LentMapping:
         return self.machine.reentered(item_of)(self.source, key)
 
 
+class LentItems(LentMapping):
+    """The same for what has no keys, but items."""
+
+    __slots__ = ()
+    keys = property()  # raises AttributeError
+
+    def items(self):
+        pairs = self.machine.reentered(items_of)(self.source)
+        return map(self.machine.reentered(entered), self.machine.entered(pairs))
+
+
 def keys_of(mapping):
     return mapping.keys()
+
+
+def items_of(mapping):
+    return mapping.items()
 
 
 def item_of(mapping, key):
     return mapping[key]
 
 
-def prepared(machine, source):
+def has(machine, source, name):
+    try:
+        finish(machine, machine.get_attribute(source, name))
+    except AttributeError:
+        return False
+    return True
+
+
+def prepared(machine, source, kinds=(("keys", LentMapping),)):
     """A mapping or an iterable of pairs, ready for native code to go through."""
     kind = type(source)
     if id(kind) in MAPPING_IDS or (issubclass(kind, dict) and not in_python(kind, "__iter__")):
         return source
-    try:
-        finish(machine, machine.get_attribute(source, "keys"))
-    except AttributeError:
-        return map(machine.reentered(entered), machine.entered(source))
-    lent = type(kind.__name__, (LentMapping,), {"__slots__": ()})()
-    lent.machine, lent.source = machine, source
-    return lent
+    for name, base in kinds:
+        if has(machine, source, name):
+            lent = type(kind.__name__, (base,), {"__slots__": ()})()
+            lent.machine, lent.source = machine, source
+            return lent
+    return map(machine.reentered(entered), machine.entered(source))
+
+
+ORDERED = (("keys", LentMapping), ("items", LentItems))
 
 
 def fills(position):
@@ -81,22 +107,27 @@ def dict_ior_(machine, self, source, /):
 @lookaside(OrderedDict, native=True, needed=fills(0))
 def ordered_dict_(machine, source=(), /, **items):
     """An OrderedDict, from a mapping or an iterable of pairs that the machine goes through."""
-    return OrderedDict(prepared(machine, source), **items)
+    return OrderedDict(prepared(machine, source, ORDERED), **items)
 
 
 @lookaside(OrderedDict.__init__, native=True, needed=fills(1))
 def ordered_dict_init_(machine, self, source=(), /, **items):
     """An OrderedDict is filled from a mapping or an iterable of pairs that the machine goes through."""
-    return OrderedDict.__init__(self, prepared(machine, source), **items)
+    return OrderedDict.__init__(self, prepared(machine, source, ORDERED), **items)
 
 
 @lookaside(OrderedDict.update, native=True, needed=fills(1))
 def ordered_dict_update_(machine, self, source=(), /, **items):
     """Items are added from a mapping or an iterable of pairs that the machine goes through."""
-    return OrderedDict.update(self, prepared(machine, source), **items)
+    return OrderedDict.update(self, prepared(machine, source, ORDERED), **items)
 
 
-@lookaside(defaultdict, native=True, needed=fills(1))
+def makes(args, kwargs):
+    """``needed`` of defaultdict."""
+    return bool(args) and (args[0] is None or callable(args[0])) and fills(1)(args, kwargs)
+
+
+@lookaside(defaultdict, native=True, needed=makes)
 def defaultdict_(machine, factory=None, source=(), /, **items):
     """A defaultdict, filled from a mapping or an iterable of pairs that the machine goes through."""
     return defaultdict(factory, prepared(machine, source), **items)

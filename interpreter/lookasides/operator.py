@@ -90,11 +90,30 @@ if hasattr(operator, "call"):
         return machine.call(obj, list(args), kwargs or None)
 
 
+END = object()
+
+
+def items_of(a):
+    """An iterator, or None where ``iter`` says TypeError: the original has another word for that."""
+    try:
+        return iter(a)
+    except TypeError:
+        return None
+
+
+def nameless(a):
+    """An object that can't be iterated, of a class by the name of ``a``'s."""
+    return type(type(a).__name__, (), {})()
+
+
 @lookaside(operator.countOf, needed=not_plain)
 def count_of_(a, b, /):
     """How many items of ``a`` are ``b`` or equal to it."""
+    items = items_of(a)
+    if items is None:
+        return operator.countOf(nameless(a), b)
     found = 0
-    for item in a:
+    while (item := next(items, END)) is not END:
         if item is b or item == b:
             found += 1
     return found
@@ -103,8 +122,11 @@ def count_of_(a, b, /):
 @lookaside(operator.indexOf, needed=not_plain)
 def index_of_(a, b, /):
     """Where in ``a`` the first item is that is ``b`` or equal to it."""
+    items = items_of(a)
+    if items is None:
+        return operator.indexOf(nameless(a), b)
     at = 0
-    for item in a:
+    while (item := next(items, END)) is not END:
         if item is b or item == b:
             return at
         at += 1

@@ -7,10 +7,11 @@ number of comparisons, stays the original's. Values whose comparison runs no Pyt
 from __future__ import annotations
 
 from interpreter.lookasides.hooks import ATOM_IDS, HEAP_TYPE, flags_of, has_hook, plain
+from interpreter.vm.lookups import Host
 from interpreter.vm.reentry import reenter
 
 
-class Key:
+class Key(Host):
     """``value``, and ``question(left, right)``: what the native code asks, asked in the machine."""
 
     __slots__ = ("question", "value")

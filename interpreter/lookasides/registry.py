@@ -54,12 +54,14 @@ class Lookaside:
     words, which is all that it would have done.
     """
 
-    __slots__ = ("_keywords", "_least", "_most", "_predicate", "_required", "function", "name", "native", "target")
+    __slots__ = ("_keywords", "_least", "_most", "_owner", "_predicate", "_required",
+                 "function", "name", "native", "target")
     counted = True  # in the ledger
 
     def __init__(self, target: Any, function: Any, native: bool = False, needed: Predicate | None = None):
         self.target, self.function, self.native, self._predicate = target, function, native, needed
         self.name = qualified_name(target)
+        self._owner = getattr(target, "__objclass__", object)
         code = function.__code__
         own = 1 if native else 0  # the machine comes first
         defaults = len(function.__defaults__ or ())
@@ -71,8 +73,10 @@ class Lookaside:
         self._required = positional[max(code.co_posonlyargcount, own):][:self._least]
 
     def accepts(self, args: Sequence, kwargs: dict | None) -> bool:
-        """Can ``function`` be called so?"""
+        """Can ``function`` be called so? A method's first argument must be an instance of its class."""
         count = len(args)
+        if self._owner is not object and not (count and issubclass(type(args[0]), self._owner)):
+            return False
         if self._most is not None and count > self._most:
             return False
         if not kwargs:

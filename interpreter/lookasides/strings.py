@@ -5,9 +5,10 @@ from typing import Any
 
 from interpreter.lookasides.hooks import atom, not_plain
 from interpreter.lookasides.registry import lookaside
+from interpreter.vm.lookups import Host
 
 
-class Field:
+class Field(Host):
     """What ``str.format`` and ``%`` get in the place of an object: whatever they ask of it is asked in the machine."""
 
     __slots__ = ("_machine", "_value")

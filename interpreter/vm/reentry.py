@@ -1,7 +1,7 @@
 """The way back into the machine from native code that calls what it was given.
 
-A lookaside hands user's functions and iterables to native code through ``reenter`` and ``entered``. What native code then
-calls runs in the machine, in a nested run, if the thread is inside that machine; otherwise natively.
+A lookaside hands user's functions and iterables to native code through ``reenter`` and ``entered``. What native code
+then calls runs in the machine, in a nested run, if the thread is inside that machine; otherwise natively.
 """
 
 from functools import cache, partial
@@ -15,13 +15,14 @@ from types import (
 )
 
 from .current import current
+from .frame import Frame
 from .hiding import hidden
-from .lookups import lookup, special
+from .lookups import Host, derives, lookup, special
 from .natives import native
 from .values import NULL
 
 
-class Reentry:
+class Reentry(Host):
     """A callable for native code which runs ``function`` in the machine."""
 
     __slots__ = ("function", "machine")
@@ -58,12 +59,14 @@ def runs_python_to_iterate(iterable):
     kind = type(iterable)
     if kind is GeneratorType:
         return False
+    if derives(kind, Host):
+        return False
     if any(special(kind, name) is not None for name in ("__iter__", "__next__")):
         return True
     return lookup(kind, "__iter__") is NULL and special(kind, "__getitem__") is not None
 
 
-class Entered:
+class Entered(Host):
     """An iterable for native code: its ``__iter__`` runs the user's in the machine."""
 
     __slots__ = ("iterable", "machine")
@@ -73,13 +76,13 @@ class Entered:
 
     @hidden
     def __iter__(self):
-        return steps(self.machine, self.machine.invoke(iter, self.iterable))
+        return begin(self.machine, self.iterable)
 
     def __reduce__(self):
         return identity, (self.iterable,)
 
 
-class EnteredIterator:
+class EnteredIterator(Host):
     """An iterator for native code: each of its steps runs the user's in the machine."""
 
     __slots__ = ("iterable", "machine")
@@ -89,7 +92,7 @@ class EnteredIterator:
 
     @hidden
     def __iter__(self):
-        return steps(self.machine, self.machine.invoke(iter, self.iterable))
+        return begin(self.machine, self.iterable)
 
     @hidden
     def __next__(self):
@@ -106,8 +109,14 @@ def identity(value):
     return value
 
 
-def steps(machine, iterator):
-    """``iterator``, or what native code steps in its place where that runs Python code."""
+@hidden
+def begin(machine, iterable):
+    """``iter(iterable)`` in the machine: an iterator, or what native code steps in its place."""
+    if current.machine is not machine:
+        return iter(iterable)
+    iterator = machine.iterate(iterable)
+    if type(iterator) is Frame:
+        iterator = machine.finish(iterator)
     if special(type(iterator), "__next__") is None:
         return iterator
     return kind_of(EnteredIterator, type(iterator))(machine, iterator)
@@ -140,7 +149,7 @@ def with_lengths(base, names):
 
 def kind_of(base, kind):
     """The stand-in's class for iterables of a type."""
-    return with_lengths(base, tuple(name for name in LENGTHS if callable(found := lookup(kind, name)) and found is not NULL))
+    return with_lengths(base, tuple(name for name in LENGTHS if lookup(kind, name) not in (NULL, None)))
 
 
 LISTED = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, type)
