@@ -91,11 +91,10 @@ def test_training_changes_what_can_be_trained_and_a_reset_puts_it_back():
         assert all(parameter.grad is None for parameter in module.parameters())
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64], ids=str)
 @pytest.mark.parametrize("name", ["Llama-3-8B", "LLaMAMoE", "deepseek", "lora-all-Mixtral-8x7B-v0.1"])
-def test_training_stays_finite_in_every_dtype(name, dtype):
+def test_training_stays_finite_in_the_narrowest_dtype(name):
     (model,) = select([name])
-    module = model.build(dtype=dtype, workload="train")
+    module = model.build(dtype=torch.float16, workload="train")
     results = WORKLOADS["train"].prepare(model, module).run(module)
     assert all(value.isfinite().all() for value in results.values() if value.is_floating_point())
 
