@@ -147,6 +147,17 @@ def preload(prepared: Prepared):
             prepared.refused[name] = str(why)
 
 
+def check_lookasides(names):
+    """UsageError: one of the names has no lookaside."""
+    if not names:
+        return
+    from interpreter.lookasides import lookasides
+    registered = lookasides()
+    for name in names:
+        if name not in registered:
+            raise UsageError(f"--without {name}: there is no such lookaside{nearest(name, registered)}")
+
+
 def bench(request: Request, say=print) -> int:
     """Runs what is asked for and reports it. Returns the exit status; raises UsageError."""
     options = request.options or Options()
@@ -156,6 +167,7 @@ def bench(request: Request, say=print) -> int:
         prepared = prepare(request, say)
     folder = request.out or Path("results") / datetime.datetime.now(datetime.UTC).strftime("%Y%m%d-%H%M%S")
     preload(prepared)
+    check_lookasides(options.without)
     expected = expectations.read()
     if request.resume:
         store = resume(request, folder, prepared, say)

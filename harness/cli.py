@@ -89,6 +89,8 @@ def add_plan(run):
     run.add_argument("--memory", type=size, metavar="BYTES", help="what a cell may allocate, such as 4G")
     run.add_argument("--budget", type=seconds, metavar="S", default=0.4,
                      help="seconds to sample a cell's times for; 0 takes no times")
+    run.add_argument("--without", nargs="+", metavar="LOOKASIDE", default=[],
+                     help="lookasides to do without, such as zip: what do they buy?")
     run.add_argument("--shard", metavar="I/N", help="the I-th of N parts of the plan")
 
 
@@ -125,7 +127,7 @@ def size(text) -> int:
 def options(arguments):
     from harness.measure import Options
     return Options(budget=arguments.budget, timeout=arguments.timeout, memory=arguments.memory,
-                   threads=arguments.threads, timed=arguments.budget > 0)
+                   threads=arguments.threads, timed=arguments.budget > 0, without=tuple(arguments.without))
 
 
 def request(arguments, **more):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import sysconfig
 import traceback
 from pathlib import Path
 
 HERE = str(Path(__file__).resolve().parent)
+ROOT = str(Path(HERE).parent)
 STDLIB = sysconfig.get_paths()["stdlib"]
 
 
@@ -18,11 +20,17 @@ def foreign(filename: str) -> bool:
         return True
     name = os.path.realpath(filename)
     parts = name.split(os.sep)
-    if name.startswith((HERE + os.sep, str(Path(HERE).parent / "interpreter") + os.sep)):
+    if name.startswith((HERE + os.sep, interpreter_folder() + os.sep)):
         return True
     if "site-packages" in parts:
         return parts[parts.index("site-packages") + 1] in {"torch", "thunder", "lightning", "numpy"}
     return name.startswith(STDLIB)
+
+
+def interpreter_folder() -> str:
+    """Where the interpreter that is in use lies: that of another revision, in a comparison of revisions."""
+    package = sys.modules.get("interpreter")
+    return os.path.realpath(package.__path__[0]) if package else os.path.join(ROOT, "interpreter")
 
 
 def users_line(error: BaseException) -> str | None:
@@ -39,10 +47,15 @@ def short(filename: str) -> str:
     path = Path(filename)
     if "site-packages" in path.parts:
         return str(Path(*path.parts[path.parts.index("site-packages") + 1:]))
-    try:
-        return str(path.resolve().relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
+    return shortened(os.path.realpath(filename))
+
+
+def shortened(text: str) -> str:
+    """A text with the files in it as people know them: the same wherever the checkout and its environment are."""
+    text = re.sub(r"/[^\s'\"(]*?/site-packages/", "", text)
+    for folder in (STDLIB, os.path.dirname(interpreter_folder()), ROOT, os.getcwd()):
+        text = text.replace(f"{folder}/", "")
+    return text
 
 
 def described(error: BaseException) -> str:

@@ -29,13 +29,14 @@ MOST_CALLS = 8
 
 @dataclass
 class Options:
-    """How cells are measured. Times in seconds, sizes in bytes."""
+    """How cells are measured. Times in seconds, sizes in bytes; `without` names lookasides to do without."""
 
     budget: float = 0.4
     timeout: float = 180.0
     memory: int | None = None
     threads: int = 1
     timed: bool = True
+    without: tuple[str, ...] = ()
 
 
 @dataclass
@@ -87,7 +88,7 @@ class Measurement:
             self.judge_errors(expected)
             return
         try:
-            self.judge(expected)
+            hits, calls = self.judge(expected)
         except Ended:
             # The facts of a failing cell help to find the cause; that it failed must not be hidden by another failure.
             with contextlib.suppress(Exception):
@@ -98,6 +99,11 @@ class Measurement:
             self.count()
         if self.options.timed:
             self.time()
+        if hits < JUDGED:
+            # Said only now: what such a cell costs is worth knowing.
+            why = self.row["missed"][-1] if self.row["missed"] else self.row["tail"]
+            raise Ended("parity", f"only {hits} of {calls} calls after the first were served from the cache"
+                                  + (f": {why}" if why else "") + "; results are eager's all the same")
 
     # Building.
 
@@ -206,8 +212,11 @@ class Measurement:
                 raise Ended(status, f"{was}, where eager raises {described(want.error)}")
         self.row["parity"] = "bitwise"
 
-    def judge(self, expected):
-        """Parity on calls that hit, with inputs that were not recorded; at least JUDGED of them."""
+    def judge(self, expected) -> tuple[int, int]:
+        """Parity on calls that hit, with inputs that were not recorded; JUDGED of them unless they can't be had.
+
+        Returns the calls that hit, and all calls made. Calls that did not hit are compared too.
+        """
         self.note("parity")
         found = parity.Comparison()
         hits, seed = 0, 0
@@ -238,10 +247,9 @@ class Measurement:
             first = self.row["first_difference"]
             more = f" and {len(found.reasons) - 1} more" if len(found.reasons) > 1 else ""
             raise Ended("parity", found.reasons[0] + more + (f"; first in {first}" if first else ""))
-        if hits < JUDGED:
-            why = f": {self.row['missed'][-1]}" if self.row["missed"] else ""
-            raise Ended("parity", f"only {hits} of {seed} calls after the first were served from the cache{why}")
-        self.row["parity"] = found.parity
+        if hits >= JUDGED:
+            self.row["parity"] = found.parity
+        return hits, seed
 
     def compared(self, want: Outcome, got: Outcome, seed: int) -> parity.Comparison:
         """Bit by bit first; only where that fails are the float64 run and a second eager run worth their time."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from harness.errors import UsageError, nearest
+from harness.lines import shortened
 
 
 class Unavailable(Exception):
@@ -35,6 +36,9 @@ class Subject:
     @classmethod
     def preload(cls):
         """Imports what it needs, in the parent, so that no cell pays for it. Raises Unavailable."""
+
+    def forgo(self, lookasides):
+        """Does without these lookasides, given by name. Of no concern to a subject that has none."""
 
     def jit(self, module) -> Any:
         """The callable that stands in for `module`; nothing was run through it yet."""
@@ -98,6 +102,12 @@ class Interpreter(Subject):
         except Exception as error:
             raise Unavailable(f"interpreter.jit cannot be imported: {type(error).__name__}: {error}") from error
 
+    def forgo(self, lookasides):
+        if lookasides:
+            from interpreter.lookasides import lookasides as registered
+            for name in lookasides:
+                del registered()[name]
+
     def jit(self, module):
         from interpreter import jit
         return jit(module, executor=self.executor)
@@ -106,7 +116,7 @@ class Interpreter(Subject):
         return {"hits": jitted.stats.hits, "misses": jitted.stats.misses}
 
     def misses(self, jitted):
-        return [str(reason) for entry in jitted.stats.entries for reason in entry.missed]
+        return [shortened(str(reason)) for entry in jitted.stats.entries for reason in entry.missed]
 
     def phases(self, jitted):
         entries = jitted.stats.entries
@@ -122,13 +132,13 @@ class Interpreter(Subject):
             "guards": sum(len(entry.guards) for entry in entries),
             "checks": sum(len(entry.checks) for entry in entries),
             "instructions": sum(entry.instructions for entry in entries),
-            "tail": next((str(entry.tail) for entry in entries if entry.tail), None),
+            "tail": next((shortened(str(entry.tail)) for entry in entries if entry.tail), None),
             "sharp_edges": sum(1 for row in jitted.ledger.rows() if row["sharp"]),
         }
 
     def ledger(self, jitted):
-        return [{key: row[key] for key in ("callable", "route", "calls", "where", "sharp")}
-                for row in jitted.ledger.rows()]
+        return [{"callable": row["callable"], "route": row["route"], "calls": int(row["calls"]),
+                 "where": shortened(row["where"]), "sharp": bool(row["sharp"])} for row in jitted.ledger.rows()]
 
     def program(self, jitted):
         parts = []
@@ -138,7 +148,7 @@ class Interpreter(Subject):
             parts += [f"check: {check}" for check in entry.checks]
             if entry.tail:
                 parts.append(f"tail: {entry.tail}")
-        return without_addresses("\n".join(parts))
+        return shortened(without_addresses("\n".join(parts)))
 
 
 class Dynamo(Subject):

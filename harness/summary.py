@@ -144,22 +144,22 @@ def edges(run: Run) -> pd.DataFrame:
 def tails(run: Run) -> pd.DataFrame:
     """Cells of which a part is interpreted on every call, and why: what it costs is their ratio beside the others'."""
     cells = run.cells
-    return cells[cells["tail"].notna()][["cell", "tail", "ratio", "ratio_low", "ratio_high"]]
+    return cells[cells["tail"].notna() & cells["raises"].isna()][["cell", "tail", "ratio", "ratio_low", "ratio_high"]]
 
 
 def cost_of_tails(run: Run) -> str:
     """What interpreted tails cost, as a sentence; "" where there are none."""
-    cells = run.cells
-    interpreted = cells[cells["ratio"].notna() & (cells["subject"] != "eager")]
-    with_tail, without = (interpreted[interpreted["tail"].notna()]["ratio"],
-                          interpreted[interpreted["tail"].isna()]["ratio"])
-    if cells["tail"].notna().sum() == 0:
+    cells = run.cells[run.cells["subject"] != "eager"]
+    timed = cells[cells["ratio"].notna()]
+    cut, whole = timed[timed["tail"].notna()]["ratio"], timed[timed["tail"].isna()]["ratio"]
+    number = len(tails(run))
+    if not number:
         return ""
-    text = f"{int(cells['tail'].notna().sum())} cells have a part that is interpreted on every call"
-    if len(with_tail):
-        text += f"; their median ratio to eager is {with_tail.astype(float).median():.2f}"
-    if len(without):
-        text += f", that of the {len(without)} others {without.astype(float).median():.2f}"
+    text = "1 cell has" if number == 1 else f"{number} cells have"
+    text += " a part that is interpreted on every call"
+    if len(cut):
+        text += f"; their median ratio to eager is {cut.astype(float).median():.2f}"
+        text += f", where that of the others is {whole.astype(float).median():.2f}" if len(whole) else ""
     return text + "."
 
 

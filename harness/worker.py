@@ -48,6 +48,7 @@ def measure(cell, model, subject, options, send):
         memory.bound(options.memory, cell.device)
     try:
         instance = subject(cell.executor)
+        instance.forgo(options.without)
     except Unavailable as why:
         send.row({**blank(cell, model.family), "status": "skipped", "detail": str(why)})
         return
