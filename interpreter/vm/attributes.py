@@ -4,6 +4,7 @@ from types import FunctionType, MethodDescriptorType, ModuleType, WrapperDescrip
 
 from .frame import Frame
 from .hooks import DISCARD, Otherwise, hooked
+from .looking import LIVE_KINDS, live_attribute
 from .lookups import NATIVE_DESCRIPTORS, lookup, special, verdicts
 from .values import NULL
 
@@ -49,7 +50,7 @@ class Attributes:
         if verdict is NATIVE:
             if kind is ModuleType:
                 return self.get_module_attribute(obj, name)
-            if name in LIVE and (found := self.live_attribute(obj, kind, name)) is not NULL:
+            if kind in LIVE_KINDS and (found := live_attribute(obj, kind, name)) is not NULL:
                 return found
             return getattr(obj, name)
         if verdict is FALLBACK:
@@ -96,10 +97,6 @@ class Attributes:
             if hook is NULL:
                 raise
             return self.call(hook, [name])
-
-    def live_attribute(self, obj, kind, name):
-        """Attributes of generators and the like that tell of the frame; NULL where the object itself knows."""
-        return NULL
 
     def get_method(self, obj, name):
         """(function, self) for a call ``obj.name(...)`` which needs no bound method; else None."""
@@ -149,11 +146,6 @@ class Attributes:
 
 
 _module_get = ModuleType.__getattribute__
-LIVE = frozenset(
-    prefix + tail
-    for prefix in ("gi_", "cr_", "ag_")
-    for tail in ("frame", "running", "code", "yieldfrom", "await", "suspended")
-)
 
 
 def generic_getter(kind):

@@ -1,5 +1,6 @@
 """Frames: one for each call of a Python function in the machine, linked by ``back`` from callee to caller."""
 
+from .limits import host_depth
 from .values import NULL
 
 class Frame:
@@ -12,7 +13,7 @@ class Frame:
 
     __slots__ = (
         "__weakref__", "back", "builtins", "code", "delegating", "depth", "fast", "function", "generator", "globals",
-        "handling", "hook", "iterator", "jump", "machine", "namespace", "plan", "priming", "restored", "shown", "snapshot", "stack",
+        "handling", "hook", "iterator", "jump", "machine", "namespace", "owner", "plan", "priming", "restored", "shown", "snapshot", "stack",
         "state", "ticks",
     )  # fmt: skip
 
@@ -25,7 +26,7 @@ class Frame:
         self.stack = []
         self.iterator = iterator = iter(plan.instructions)
         self.jump = iterator.__setstate__
-        self.handling = self.hook = self.shown = self.snapshot = self.generator = self.restored = None
+        self.handling = self.hook = self.shown = self.snapshot = self.generator = self.restored = self.state = None
         self.ticks = 0
         if depth > machine.limit:
             raise RecursionError("maximum recursion depth exceeded")
@@ -77,7 +78,7 @@ class Root:
 
     def __init__(self, machine, back, handling=None):
         self.machine, self.back, self.handling = machine, back, handling
-        self.depth = back.depth if back is not None else 0
+        self.depth = back.depth if back is not None else host_depth()
         self.stack, self.iterator, self.error = [], iter(()), None
 
 CellType = type((lambda x: lambda: x)(1).__closure__[0])

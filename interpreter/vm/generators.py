@@ -139,6 +139,7 @@ def make_generator(frame):
             generator.__name__ = function.__name__
         if generator.__qualname__ != function.__qualname__:
             generator.__qualname__ = function.__qualname__
+    frame.owner = weakref.ref(generator)
     owner = _Owner(frame, _forget)
     owner.key = id(generator)
     _owners[owner.key] = owner

@@ -38,6 +38,14 @@ def deeper(machine):
     return _nesting
 
 
+def host_depth():
+    """How deep the host's stack of Python frames is."""
+    frame, depth = sys._getframe(), 0
+    while frame is not None:
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
 def user_limit():
     """The recursion limit as the user's program sees it."""
     return _nesting.shown if _nesting.count else sys.getrecursionlimit()
@@ -47,4 +55,4 @@ def set_user_limit(limit):
     """``sys.setrecursionlimit`` as the user's program calls it."""
     with _nesting.lock:
         _nesting.shown = limit
-        sys.setrecursionlimit(limit + FRAMES * max(0, _nesting.count))
+        sys.setrecursionlimit(max(limit + FRAMES * max(0, _nesting.count), host_depth() + 2 * FRAMES))

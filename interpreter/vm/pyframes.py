@@ -2,98 +2,174 @@
 
 A frame object cannot be made from Python, but a generator has one before it starts. So the code object is copied with its
 first instruction replaced by RETURN_GENERATOR; calling it gives a generator, and its frame has the right name, file,
-lines and globals. The variables which are bound become the copy's arguments, so calling it with their values fills them in.
+lines and globals. All variables are plain locals of the copy; those given as arguments are bound in the frame object.
+
+Each interpreted frame has at most one frame object, ``Frame.shown``. It holds no locals while the frame runs, so as not to
+keep them alive: they are filled in when they are asked for, and when the frame is left and the object is still in use.
 """
 
 import ctypes
 import opcode
 import sys
+import weakref
 from os import sep
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType, TracebackType
 
 from .frame import Frame, Root
+from .registry import VERSION
 
 _RETURN_GENERATOR = bytes([opcode.opmap["RETURN_GENERATOR"], 0])
 _CALL_FLAGS = 0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200
 _OPTIMIZED = 0x01 | 0x02
+# The header of an object is followed by f_back, f_frame, f_trace (pointers) and f_lineno (an int).
 _BACK = 2 * ctypes.sizeof(ctypes.c_void_p)
+_LINE = _BACK + 3 * ctypes.sizeof(ctypes.c_void_p)
 _incref = ctypes.pythonapi.Py_IncRef
 _decref = ctypes.pythonapi.Py_DecRef
 _incref.argtypes = _decref.argtypes = [ctypes.py_object]
+_to_fast = ctypes.pythonapi.PyFrame_LocalsToFast
+_to_fast.argtypes, _to_fast.restype = [ctypes.py_object, ctypes.c_int], None
+
+_shown: dict = {}
+"""id of a frame object -> weak reference to the interpreted frame it stands for."""
+_originals: dict = {}
+"""id of a copied code object -> weak reference to the plan which keeps it."""
+
+_HERE = str(Path(__file__).parents[1]) + sep
+SHIMS: set = set()
+"""Code objects of the shims that stand for interpreted generators: they bear the user's names."""
 
 
-def _template(code: CodeType, names: tuple, flags: int) -> CodeType:
-    return code.replace(
-        co_code=_RETURN_GENERATOR + code.co_code[2:], co_flags=flags, co_exceptiontable=b"", co_varnames=names, co_cellvars=(),
-        co_freevars=(), co_nlocals=len(names), co_argcount=len(names), co_posonlyargcount=0, co_kwonlyargcount=0,
-    )  # fmt: skip
+class _Watch(weakref.ref):
+    __slots__ = ("key", "table")
 
 
-def _line_table(code: CodeType, line: int) -> bytes:
-    """A table of positions which gives one line for the whole code: entries of kind 13 (a line, no columns)."""
-    units, table, delta = len(code.co_code) // 2, bytearray(), line - code.co_firstlineno
-    while units > 0:
-        length = min(units, 8)
-        table.append(0x80 | 13 << 3 | length - 1)
-        number = delta << 1 if delta >= 0 else (-delta << 1) | 1
-        while number >= 64:
-            table.append(0x40 | number & 63)
-            number >>= 6
-        table.append(number)
-        units, delta = units - length, 0
-    return bytes(table)
+def _forget(watch):
+    if watch.table.get(watch.key) is watch:
+        del watch.table[watch.key]
 
 
-def frame_object(frame: Frame, line: int | None = None) -> FrameType:
-    """A new frame object showing ``frame`` as it is now; with ``line``, its ``f_lineno`` is that line."""
-    code, plan = frame.code, frame.plan
-    flags = (code.co_flags & ~_CALL_FLAGS) | 0x20
-    if frame.namespace is not None:
-        key = (None, line)
-        template = plan.templates.get(key)
-        if template is None:
-            template = _template(code, (), flags & ~_OPTIMIZED)
-            if line is not None:
-                template = template.replace(co_linetable=_line_table(code, line))
-            plan.templates[key] = template
-        return eval(template, frame.globals, frame.namespace).gi_frame
-    bound = frame.bound()
-    names = tuple(bound)
-    key = (names, line)
+def _watch(table, key, thing):
+    watch = table[key] = _Watch(thing, _forget)
+    watch.key, watch.table = key, table
+
+
+def ours(code: CodeType) -> bool:
+    """Does a code object belong to the machine or to a lookaside?"""
+    return code.co_filename.startswith(_HERE) or code in SHIMS
+
+
+def _template(frame: Frame, names: tuple, bound: int) -> CodeType:
+    """The copy of a frame's code whose locals are ``names``, the first ``bound`` of them arguments."""
+    plan, key = frame.plan, (names, bound)
     template = plan.templates.get(key)
     if template is None:
-        template = _template(code, names, flags | _OPTIMIZED)
-        if line is not None:
-            template = template.replace(co_linetable=_line_table(code, line))
-        plan.templates[key] = template
-    return FunctionType(template, frame.globals)(*bound.values()).gi_frame
+        code = frame.code
+        flags = (code.co_flags & ~_CALL_FLAGS) | 0x20
+        flags = flags & ~_OPTIMIZED if frame.namespace is not None else flags | _OPTIMIZED
+        template = plan.templates[key] = code.replace(
+            co_code=_RETURN_GENERATOR + code.co_code[2:], co_flags=flags, co_exceptiontable=b"", co_varnames=names,
+            co_cellvars=(), co_freevars=(), co_nlocals=len(names), co_argcount=bound, co_posonlyargcount=0,
+            co_kwonlyargcount=0,
+        )  # fmt: skip
+        _watch(_originals, id(template), plan)
+    return template
+
+
+def frame_object(frame: Frame, filled: bool = False) -> FrameType:
+    """The frame object of an interpreted frame; ``filled`` puts its locals in."""
+    shown = frame.shown
+    if shown is not None:
+        if filled:
+            fill(shown, frame)
+        return shown
+    if frame.namespace is not None:
+        shown = eval(_template(frame, (), 0), frame.globals, frame.namespace).gi_frame
+    elif filled:
+        bound = frame.bound()
+        rest = [name for name in frame.plan.names if name not in bound]
+        shown = FunctionType(_template(frame, (*bound, *rest), len(bound)), frame.globals)(*bound.values()).gi_frame
+    else:
+        shown = FunctionType(_template(frame, tuple(dict.fromkeys(frame.plan.names)), 0), frame.globals)().gi_frame
+    frame.shown = shown
+    _watch(_shown, id(shown), frame)
+    return shown
+
+
+def fill(shown: FrameType, frame: Frame) -> None:
+    """Bring the locals of a frame object up to date."""
+    if frame.namespace is not None:
+        return
+    space, bound = shown.f_locals, frame.bound()
+    if VERSION >= (3, 13):
+        space.update(bound)
+        return
+    space.clear()
+    space.update(bound)
+    _to_fast(shown, 1)
+    space.clear()
+
+
+def part_with(frame: Frame) -> None:
+    """A frame is left: its frame object, if anybody else has it, keeps the locals."""
+    shown = frame.shown
+    if sys.getrefcount(shown) > 3 and frame.fast:
+        set_line(shown, frame.line)
+        fill(shown, frame)
+
+
+def interpreted(shown: FrameType) -> Frame | None:
+    """The interpreted frame that a frame object stands for, while it lives."""
+    watch = _shown.get(id(shown))
+    return None if watch is None else watch()
+
+
+def original(code: CodeType) -> CodeType:
+    """The user's code object for the code of a frame object."""
+    watch = _originals.get(id(code))
+    plan = None if watch is None else watch()
+    found = None if plan is None else plan.code()
+    return code if found is None else found
+
+
+def set_line(shown: FrameType, line: int) -> None:
+    """Set ``f_lineno``, which a program may only set while it traces."""
+    ctypes.c_int.from_address(id(shown) + _LINE).value = line
 
 
 def link_back(shown: FrameType, back: FrameType | None) -> None:
-    """Set ``f_back``, which has no setter: the field follows the header of the object."""
-    field = ctypes.c_void_p.from_address(id(shown) + _BACK)
+    """Set ``f_back``, which has no setter."""
     old = shown.f_back
     if back is old:
         return
     if back is not None:
         _incref(back)
-    field.value = None if back is None else id(back)
+    ctypes.c_void_p.from_address(id(shown) + _BACK).value = None if back is None else id(back)
     if old is not None:
         _decref(old)
 
 
 def live_frame(frame) -> FrameType | None:
     """The frame object of a running interpreted frame, with its line and its callers, as ``sys._getframe`` gives it."""
-    while type(frame) is Root or (frame is not None and frame.plan.silent):
-        if frame.back is None:
-            return outer_frame(frame)
+    first = above = None
+    while frame is not None:
+        if type(frame) is Root:
+            if frame.back is None:
+                outer = outer_frame(frame)
+                if above is None:
+                    return outer
+                link_back(above, outer)
+        elif not frame.plan.silent:
+            shown = frame_object(frame)
+            set_line(shown, frame.line)
+            if above is None:
+                first = shown
+            else:
+                link_back(above, shown)
+            above = shown
         frame = frame.back
-    if frame is None:
-        return None
-    shown = frame_object(frame, frame.line)
-    link_back(shown, live_frame(frame.back) if frame.back is not None else None)
-    return shown
+    return first
 
 
 def outer_frame(root: Root) -> FrameType | None:
@@ -104,31 +180,27 @@ def outer_frame(root: Root) -> FrameType | None:
     return found
 
 
-_HERE = str(Path(__file__).parents[1]) + sep
-
-
-def ours(code: CodeType) -> bool:
-    """Does a code object belong to the machine or to a lookaside?"""
-    return code.co_filename.startswith(_HERE) or code in SHIMS
-
-
-SHIMS: set = set()
-"""Code objects of the shims that stand for interpreted generators: they bear the user's names."""
-
-
 def user_traceback(error: BaseException) -> TracebackType | None:
     """The traceback of an exception that was just caught, without the machine's own frames at its head."""
     traceback = error.__traceback__
     while traceback is not None and ours(traceback.tb_frame.f_code):
         traceback = traceback.tb_next
+    if traceback is not None:
+        back = traceback.tb_frame.f_back
+        if back is not None and ours(back.f_code):
+            link_back(traceback.tb_frame, None)
     return traceback
 
 
-def traceback_entry(error: BaseException, frame: Frame) -> None:
-    """Put the line that ``frame`` is at in front of the exception's traceback."""
+def traceback_entry(error: BaseException, frame: Frame, left: bool) -> None:
+    """Put the line that ``frame`` is at in front of the exception's traceback; ``left``: the frame is left by it."""
     if frame.plan.silent:
         return
     index = frame.index
     offset = frame.plan.offsets[index] if index >= 0 else 0
-    line = frame.plan.line(frame.code, index) or frame.code.co_firstlineno
-    error.__traceback__ = TracebackType(error.__traceback__, frame_object(frame), offset, line)
+    line = frame.plan.line(frame.code, index) if index >= 0 else frame.code.co_firstlineno
+    shown = frame_object(frame, left)
+    following = error.__traceback__
+    if following is not None and following.tb_frame.f_back is None and following.tb_frame is not shown:
+        link_back(following.tb_frame, shown)
+    error.__traceback__ = TracebackType(following, shown, offset, -1 if line is None else line)

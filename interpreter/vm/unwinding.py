@@ -1,7 +1,7 @@
 """Exceptions: from the instruction that raises to the handler, or out of the frame; and what is being handled."""
 
 from .frame import Frame, Root
-from .pyframes import traceback_entry, user_traceback
+from .pyframes import part_with, traceback_entry, user_traceback
 from .registry import VERSION
 from .values import NULL
 
@@ -32,10 +32,12 @@ class Unwinding:
                 self.frame = frame
                 return frame
             self.frame = frame
-            if traced:
-                traceback_entry(error, frame)
             plan, index = frame.plan, frame.index
             found = plan.handler_for(plan.offsets[index]) if index >= 0 else None
+            if traced:
+                traceback_entry(error, frame, found is None)
+            if found is None and frame.shown is not None:
+                part_with(frame)
             if found is not None:
                 target, depth, lasti = found
                 stack = frame.stack
@@ -71,7 +73,7 @@ class Unwinding:
 
     def leave(self, frame, error):
         """An exception leaves a frame for good: the exception that its caller sees."""
-        if frame.generator is None:
+        if frame.state is None:
             return error
         frame.state = "finished"
         frame.stack.clear()

@@ -6,6 +6,7 @@ from ..frame import Frame
 from ..generators import frame_of
 from ..hooks import Then, hooked
 from ..lookups import lookup
+from ..pyframes import user_traceback
 from ..registry import instruction
 from ..values import NULL
 from .attributes import push
@@ -93,6 +94,7 @@ def GET_ANEXT(frame, operand):
             return machine.finish(found) if type(found) is Frame else found
         except BaseException as error:
             text = f"'async for' received an invalid object from __anext__: {type(value).__name__}"
+            error.__traceback__ = user_traceback(error)
             raise TypeError(text) from error
 
     result = machine.call(method.__get__(obj, kind) if hasattr(type(method), "__get__") else method, [])

@@ -4,6 +4,7 @@ from types import FunctionType
 
 from ..frame import CellType, Frame
 from ..generators import generator_returned
+from ..pyframes import part_with
 from ..registry import HANDLERS, VERSION, instruction
 from ..values import NULL
 from .operands import constant, passed
@@ -107,7 +108,9 @@ def give_back(frame, value, passed):
     """Return ``value`` to the caller."""
     machine, hook, back = frame.machine, frame.hook, frame.back
     machine.stats.instructions += frame.ticks + passed
-    if frame.generator is not None or frame.plan.kind:
+    if frame.shown is not None:
+        part_with(frame)
+    if frame.plan.kind:
         return generator_returned(frame, value)
     if hook is None:
         back.stack.append(value)

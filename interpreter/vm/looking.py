@@ -1,0 +1,74 @@
+"""Attributes of frame objects and of generators which tell how an interpreted frame stands."""
+
+from types import AsyncGeneratorType, CoroutineType, FrameType, GeneratorType
+
+from .generators import CREATED, FINISHED, RUNNING, SUSPENDED, frame_of
+from .pyframes import fill, interpreted, live_frame, original, set_line
+from .values import NULL
+
+_PREFIXES = {GeneratorType: "gi_", CoroutineType: "cr_", AsyncGeneratorType: "ag_"}
+FRAME_NAMES = frozenset(("f_locals", "f_lineno", "f_code", "f_lasti", "f_back", "clear"))
+LIVE_KINDS = frozenset((FrameType, *_PREFIXES))
+
+
+def live_attribute(obj, kind, name):
+    """The value of such an attribute, or NULL where the object itself knows."""
+    if kind is FrameType:
+        return frame_attribute(obj, name) if name in FRAME_NAMES else NULL
+    prefix = _PREFIXES[kind]
+    if not name.startswith(prefix):
+        return NULL
+    frame = frame_of(obj)
+    return NULL if frame is None else generator_attribute(obj, frame, name[3:])
+
+
+def frame_attribute(shown, name):
+    """Attributes of frame objects."""
+    if name == "f_code":
+        return original(shown.f_code)
+    frame = interpreted(shown)
+    if frame is None or (frame.state is FINISHED):
+        return NULL
+    if name == "f_locals":
+        fill(shown, frame)
+    elif name == "f_lineno":
+        if shown.f_trace is None:
+            set_line(shown, frame.line)
+    elif name == "f_lasti":
+        return frame.offset if frame.state is not CREATED else -1
+    elif name == "f_back":
+        return live_frame(frame.back) if frame.back is not None else None
+    elif name == "clear":
+        return lambda: clear(frame, shown)
+    return NULL
+
+
+def clear(frame, shown):
+    """``frame.clear()`` of a frame that is not finished."""
+    if frame.state is None or frame.state is RUNNING:
+        raise RuntimeError("cannot clear an executing frame")
+    generator = frame.owner()
+    if generator is not None:
+        generator.close()
+    shown.clear()
+
+
+def generator_attribute(generator, frame, name):
+    """Attributes of generators, coroutines and async generators, without their prefix."""
+    state = frame.state
+    if name == "frame":
+        return None if state is FINISHED else shown_suspended(frame)
+    if name == "code":
+        return frame.code
+    if name == "suspended":
+        return state is SUSPENDED
+    if name == "running" and type(generator) is not AsyncGeneratorType:
+        return state is RUNNING
+    if name in ("yieldfrom", "await"):
+        return frame.stack[-1] if state is SUSPENDED and frame.delegating else None
+    return NULL
+
+
+def shown_suspended(frame):
+    """The frame object of a generator's frame, whether it runs or not."""
+    return live_frame(frame)
