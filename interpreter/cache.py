@@ -8,6 +8,7 @@ from interpreter.executors import eager
 from interpreter.recording import guards
 from interpreter.recording.operations import Operation, answer_key
 from interpreter.recording.program import Segment, cut, inputs_of_segment
+from interpreter.recording.prologue import Prologue
 from interpreter.recording.record import Recorded
 
 BRANCHES = 8
@@ -34,7 +35,7 @@ class Entry:
             self.inputs = {identity: number for number, identity in enumerate(sources)}
         else:
             sources, self.inputs = {}, {}
-        self.prologue = guards.Prologue(self.recorded_guards, list(sources.values()))
+        self.prologue = Prologue(self.recorded_guards, list(sources.values()))
         built = time.perf_counter()
         if self.tail is None:
             for segment in self.chain:
@@ -76,7 +77,7 @@ class Entry:
         for segment in branch:
             sources.update(inputs_of_segment(segment))
         inputs = {identity: number for number, identity in enumerate(sources)}
-        branch[0].prologue = guards.Prologue(new, list(sources.values()))
+        branch[0].prologue = Prologue(new, list(sources.values()))
         for segment in branch:
             if segment.tail is None:
                 eager.lower(segment, inputs, True)

@@ -2,8 +2,7 @@
 
 A *guard* says what must hold of the value at a source. Guards are kept in the order in which the call read things, so
 that a path is only walked when what was read before it still holds (a key is looked up in a dict that is known to be
-one). All guards of an entry become one generated function, the *prologue*: it evaluates every source once, returns the
-program's inputs when all hold and the index of the first failing guard otherwise.
+one). `prologue.py` makes one function of all guards of an entry.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import math
 import types
 
 import torch
-from torch._C._dynamo.guards import GlobalStateGuard, TensorGuards
+from torch._C._dynamo.guards import GlobalStateGuard
 from torch.utils._device import DeviceContext
 
 from interpreter.recording.sources import Source
@@ -374,100 +373,6 @@ def describe_tensor(value, dynamic=frozenset()) -> str:
     layout = "" if value.layout is torch.strided else f", {value.layout}"
     return (f"{type(value).__name__} {str(value.dtype).removeprefix('torch.')}[{', '.join(sizes)}] on {value.device}"
             f"{strides}{layout}{grad}")
-
-
-class Prologue:
-    """The generated check of one list of guards.
-
-    `prologue(args, kwargs)` returns the tuple of inputs, or the index of the first guard that failed (-1: reading raised).
-    """
-
-    def __init__(self, guards: list[Guard], inputs: list[Source], given: tuple[Source, ...] = ()):
-        self.guards = guards
-        self.names: dict = {"type": type, "len": len, "tuple": tuple, "map": map, "repr": repr, "list": list}
-        self.binder = Binder(self.names)
-        self.variables: dict[int, str] = {}
-        self.kept: list[Source] = []
-        self.lines: list[str] = []
-        self.condition_lines(guards)
-        results = ", ".join(self.value(source) for source in inputs)
-        body = "\n        ".join([*self.lines, f"return ({results}{',' if len(inputs) == 1 else ''})"])
-        text = f"def prologue(args, kwargs):\n    try:\n        {body}\n    except Exception:\n        return -1\n"
-        exec(compile(text, "<prologue>", "exec"), self.names)
-        self.text = text
-        self.check = self.names.pop("prologue")
-
-    def value(self, source: Source) -> str:
-        """The variable that holds the value at `source`, evaluated at its first use."""
-        name = self.variables.get(id(source))
-        if name is None:
-            parent = self.value(source.parent) if source.parent is not None else ""
-            code = source.code(parent, self.binder.bind)
-            if code.isidentifier():
-                name = code
-            else:
-                name = f"v{len(self.kept)}"
-                self.lines.append(f"{name} = {code}")
-            self.variables[id(source)] = name
-            self.kept.append(source)
-        return name
-
-    def condition_lines(self, guards):
-        tensors = []
-        last = None
-        for index, guard in enumerate(guards):
-            if isinstance(guard, Call):
-                names = f"tuple(kwargs) == {guard.names!r}" if guard.names else "not kwargs"
-                condition = f"len(args) == {guard.count} and {names}"
-            elif isinstance(guard, GlobalState):
-                check = self.binder.bind(guard.guard.check)
-                condition = f"{check}() and {self.binder.bind(other_state)}() == {guard.others!r}"
-            elif isinstance(guard, Tensor):
-                tensors.append((index, guard))
-                last = index
-                self.value(guard.source)
-                continue
-            elif isinstance(guard, Same):
-                condition = f"{self.value(guard.source)} is {self.value(guard.other)}"
-            elif isinstance(guard, Distinct):
-                if len(guard.sources) == 2:
-                    condition = f"{self.value(guard.sources[0])} is not {self.value(guard.sources[1])}"
-                else:
-                    ids = ", ".join(f"id({self.value(source)})" for source in guard.sources)
-                    self.names["id"] = id
-                    condition = f"len({{{ids}}}) == {len(guard.sources)}"
-            else:
-                condition = guard.condition(self.value(guard.source), self.binder.bind)
-            self.lines.append(f"if not ({condition}): return {index}")
-        if tensors:
-            self.tensor_lines(tensors, last)
-
-    def tensor_lines(self, tensors, index):
-        """One call checks all tensors; a guard whose tensor has free dimensions frees its strides too."""
-        values = [guard.value for _, guard in tensors]
-        free = [[None if i in guard.dynamic else n for i, n in enumerate(guard.shape)] for _, guard in tensors]
-        strides = [[None] * len(guard.strides) if guard.dynamic else list(guard.strides) for _, guard in tensors]
-        checker = TensorGuards(*values, dynamic_dims_sizes=free, dynamic_dims_strides=strides)
-        variables = ", ".join(self.value(guard.source) for _, guard in tensors)
-        self.lines.append(f"if not {self.binder.bind(checker.check)}({variables}): return {index}")
-        for _, guard in tensors:
-            guard.forget()
-
-    def explain(self, args, kwargs) -> str:
-        """Why the prologue missed: the first guard that does not hold, with both values."""
-        call = args, kwargs
-        for guard in self.guards:
-            text = why_not(guard, call)
-            if text is not None:
-                return text
-        return "a guard that no longer fails when it is looked at again"
-
-    def failing(self, args, kwargs) -> Guard | None:
-        """The first guard that does not hold."""
-        for guard in self.guards:
-            if why_not(guard, (args, kwargs)) is not None:
-                return guard
-        return None
 
 
 def why_not(guard: Guard, call) -> str | None:

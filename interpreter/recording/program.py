@@ -6,8 +6,8 @@ segment; another answer than those known is a side exit, from where the interpre
 
 from __future__ import annotations
 
-from interpreter.recording import guards
 from interpreter.recording.operations import Build, Check, Operation, Write, answer_key, inputs_of
+from interpreter.recording.prologue import Prologue
 from interpreter.recording.trace import Trace
 
 
@@ -22,7 +22,7 @@ class Segment:
         self.result = None
         self.writes: list[Write] = []
         self.tail: str | None = None
-        self.prologue: guards.Prologue | None = None
+        self.prologue: Prologue | None = None
         self.run = None
         self.text = ""
 
