@@ -10,6 +10,7 @@ import torch
 from torch.utils._device import DeviceContext
 
 from interpreter.cache import Entry, SideExit, execute
+from interpreter.recording.collector import seldom
 from interpreter.recording.guards import Constant, Tensor
 from interpreter.recording.ledger import RecordingLedger
 from interpreter.recording.program import Replay
@@ -100,8 +101,9 @@ class Jit:
                 self.warned = True
                 warnings.warn(f"{describe(self.original)} has been recorded {len(stats.entries)} times; what keeps changing: "
                               + "; ".join(missed[-3:]), stacklevel=4)
-            recorded = self.record(args, kwargs)
-            entry = Entry(recorded, missed)
+            with seldom():
+                recorded = self.record(args, kwargs)
+                entry = Entry(recorded, missed)
             self.sharp(recorded)
             stats.entries.insert(0, entry)
             del stats.entries[LIMIT:]
@@ -246,6 +248,8 @@ def jit(fn_or_module, *, executor="eager", dynamic=None, sharp_edges="allow", co
         raise TypeError(f"jit takes a function or a module, not {fn_or_module!r}")
     if not callable(executor) and executor not in EXECUTORS:
         raise ValueError(f"executor={executor!r} is not known: it is one of {', '.join(EXECUTORS)}, or a backend as torch.compile takes it")
+    if executor != "eager":
+        raise ValueError(f'executor={executor!r} is not there yet: leave it out, or say executor="eager"')
     if sharp_edges not in ("allow", "warn", "error"):
         raise ValueError(f'sharp_edges={sharp_edges!r} is not known: it is "allow", "warn" or "error"')
     if compile not in ("now", "background"):
