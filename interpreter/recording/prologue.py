@@ -7,7 +7,8 @@ Guards are laid out as a tree of sources, so that each path is walked once, and 
 - plain constants: the same with the values and their types;
 - containers of which only emptiness matters (a module's dicts of hooks): their types and `any`.
 
-That keeps the function short, and it is its length that makes it expensive to compile. A source is only walked when the
+An object with a `__dict__` gets a function of its own, and objects of which the same is asked (the layers of a model) share one: the prologue
+grows with the kinds of modules, not with their number. All that keeps the function short, and it is its length that makes it expensive to compile. A source is only walked when the
 guards of those above it hold, since a node comes before its children. All tensors are checked by one call of torch's own
 `TensorGuards`. The function gives the tuple of inputs, or None when a guard fails or a path can't be walked; `explain` then looks
 for the guard that failed, slowly.
@@ -27,6 +28,14 @@ from interpreter.recording.sources import Dict, Item, Pinned, Source
 
 BUILTINS = {"type": type, "len": len, "tuple": tuple, "map": map, "repr": repr, "list": list, "id": id, "any": any}
 EXACT = (int, str, float, bytes)
+
+
+class Miss(Exception):
+    """A guard does not hold. One instance is raised again and again: only `check` sees it."""
+
+
+MISS = Miss()
+BUILTINS["miss"] = MISS
 
 
 class Node:
@@ -56,6 +65,7 @@ class Prologue:
         self.roots: list[Node] = []
         self.variables: dict[int, str] = {}
         self.lines: list[str] = []
+        self.helpers: dict[str, str] = {}
         self.count = 0
         self.last: list[Guard] = []
         self.pool: dict = {}
@@ -67,17 +77,18 @@ class Prologue:
         for node in self.roots:
             self.walk(node)
         for guard in self.last:
-            self.lines.append(f"if not ({self.relation(guard)}): return")
+            self.lines.append(f"if not ({self.relation(guard)}): raise miss")
         if tensors:
             self.tensor_line(tensors)
         results = ", ".join(self.variables[id(source)] for source in inputs)
         self.lines.append(f"return ({results}{',' if len(inputs) == 1 else ''})")
         body = "\n  ".join(self.lines)
-        text = f"def check(args, kwargs):\n try:\n  {body}\n except Exception:\n  return\n"
+        shared = "".join(f"def {name}(p):\n {code}\n" for code, name in self.helpers.items())
+        text = f"{shared}def check(args, kwargs):\n try:\n  {body}\n except Exception:\n  return\n"
         exec(compile(text, "<prologue>", "exec"), self.names)
         self.text = text
         self.check = self.names.pop("check")
-        del self.nodes, self.roots, self.variables, self.lines, self.last, self.pool
+        del self.nodes, self.roots, self.variables, self.lines, self.last, self.pool, self.helpers
 
     # Laying out
 
@@ -94,10 +105,10 @@ class Prologue:
     def place(self, guard: Guard, tensors: list):
         if isinstance(guard, guards.Call):
             names = f"tuple(kwargs) == {guard.names!r}" if guard.names else "not kwargs"
-            self.lines.append(f"if not (len(args) == {guard.count} and {names}): return")
+            self.lines.append(f"if not (len(args) == {guard.count} and {names}): raise miss")
         elif isinstance(guard, guards.GlobalState):
             check = self.binder.bind(guard.guard.check)
-            self.lines.append(f"if not ({check}() and {self.binder.bind(other_state)}() == {guard.others!r}): return")
+            self.lines.append(f"if not ({check}() and {self.binder.bind(other_state)}() == {guard.others!r}): raise miss")
         elif isinstance(guard, guards.Tensor):
             self.node(guard.source).wanted = True
             tensors.append(guard)
@@ -140,17 +151,48 @@ class Prologue:
             self.items(items, name)
         for child in node.children:
             if type(child.source) is not Item:
-                self.inside(child, self.variable(child, child.source.code(name, self.binder.bind)))
+                self.below(child, self.variable(child, child.source.code(name, self.binder.bind)))
+
+    def below(self, node: Node, name: str):
+        """Write a node: in place, or as a call of the function that objects like it share."""
+        if not any(isinstance(child.source, Dict) for child in node.children):
+            self.inside(node, name)
+            return
+        outer = self.lines, self.variables, self.count
+        self.lines, self.variables, self.count = [], {}, 0
+        self.inside(node, "p")
+        results = list(self.variables)
+        exported = [source for source in results if self.nodes[source].wanted]
+        inner = [self.variables[source] for source in exported]
+        body = "\n ".join([*self.lines, f"return ({', '.join(inner)}{',' if len(inner) == 1 else ''})"])
+        self.lines, self.variables, self.count = outer
+        helper = self.helpers.get(body)
+        if helper is None:
+            helper = self.helpers[body] = f"h{len(self.helpers)}"
+        outputs = []
+        for source in exported:
+            outputs.append(f"v{self.count}")
+            self.variables[source] = f"v{self.count}"
+            self.count += 1
+        if outputs:
+            self.lines.append(f"{', '.join(outputs)}{',' if len(outputs) == 1 else ''} = {helper}({name})")
+        else:
+            self.lines.append(f"{helper}({name})")
 
     def own(self, node: Node, name: str):
         own = node.guards
         absent = [guard.key for guard in own if type(guard) is guards.Absent]
         together = len(absent) > 1 and is_mapping(node)
-        conditions = [guard.condition(name, self.binder.bind) for guard in own if type(guard) is not guards.Absent or not together]
+        fetched = {child.source.key for child in node.children if type(child.source) is Item and type(child.source.key) is str}
+        conditions = []
+        for guard in own:
+            if type(guard) is guards.Absent and together or type(guard) is guards.Present and guard.key in fetched:
+                continue  # all at once below, or implied by reading the item
+            conditions.append(guard.condition(name, self.binder.bind))
         if together:
             conditions.append(f"{name}.keys().isdisjoint({self.shared(frozenset(absent))})")
         if conditions:
-            self.lines.append(f"if not ({' and '.join(f'({c})' if ' or ' in c else c for c in conditions)}): return")
+            self.lines.append(f"if not ({' and '.join(f'({c})' if ' or ' in c else c for c in conditions)}): raise miss")
 
     def items(self, items: list[Node], name: str):
         """The items of one container: leaves in groups, the others fetched in one go and then walked."""
@@ -162,27 +204,27 @@ class Prologue:
         if same:
             expected = self.shared(tuple(id(expected_of(child)) for child in same), kind=list)
             self.keep([expected_of(child) for child in same])
-            self.lines.append(f"if [*map(id, {self.getter(same)}({name}))] != {expected}: return")
+            self.lines.append(f"if [*map(id, {self.getter(same)}({name}))] != {expected}: raise miss")
         if len(plain) == 1:
             others, plain = plain + others, []
         if plain:
             values = tuple(child.guards[0].value for child in plain)
             kinds = self.shared(tuple(map(type, values)), kind=list)
             self.lines.append(f"t = {self.getter(plain)}({name})")
-            self.lines.append(f"if t != {self.binder.bind(values)} or [*map(type, t)] != {kinds}: return")
+            self.lines.append(f"if t != {self.binder.bind(values)} or [*map(type, t)] != {kinds}: raise miss")
         if len(empty) == 1:
             others, empty = empty + others, []
         if empty:
             kinds = self.shared(tuple(child.guards[0].kind for child in empty), kind=list)
             self.lines.append(f"t = {self.getter(empty)}({name})")
-            self.lines.append(f"if any(t) or [*map(type, t)] != {kinds}: return")
+            self.lines.append(f"if any(t) or [*map(type, t)] != {kinds}: raise miss")
         if len(others) > 2:
             names = [self.variable(child) for child in others]
             self.lines.append(f"{', '.join(names)} = {self.getter(others)}({name})")
         else:
             names = [self.variable(child, child.source.code(name, self.binder.bind)) for child in others]
         for child, value in zip(others, names):
-            self.inside(child, value)
+            self.below(child, value)
 
     def getter(self, items: list[Node]) -> str:
         return self.shared(tuple(child.source.key for child in items), kind=lambda keys: itemgetter(*keys))
@@ -214,7 +256,7 @@ class Prologue:
         strides = [[None] * len(guard.strides) if guard.dynamic else guard.strides for guard in tensors]
         checker = TensorGuards(*values, dynamic_dims_sizes=sizes, dynamic_dims_strides=strides)
         listed = ", ".join(self.variables[id(guard.source)] for guard in tensors)
-        self.lines.append(f"if not {self.binder.bind(checker.check)}({listed}): return")
+        self.lines.append(f"if not {self.binder.bind(checker.check)}({listed}): raise miss")
         for guard in tensors:
             guard.forget()
 
