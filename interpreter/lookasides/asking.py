@@ -25,7 +25,7 @@ def asks(target: Callable, *columns: Column, take: Callable = lend) -> None:
         lent = [take(machine, value, columns[i] if i < len(columns) else last) for i, value in enumerate(args)]
         if kwargs:
             kwargs = {name: take(machine, value, last) for name, value in kwargs.items()}
-        return target(*lent, **kwargs)
+        return machine.original(target, lent, kwargs)
 
     def needed(args: Any, kwargs: Any) -> bool:
         for i, value in enumerate(args):

@@ -85,7 +85,7 @@ def isinstance_(machine, obj, classinfo, /):
     if type(classinfo) is type and in_python(type(obj), "__class__") and not issubclass(type(obj), classinfo):
         told = finish(machine, machine.get_attribute(obj, "__class__"))
         return isinstance(told, type) and issubclass(told, classinfo)
-    return isinstance(obj, classinfo)
+    return machine.original(isinstance, [obj, classinfo])
 
 
 @lookaside(issubclass, native=True, needed=asks("__subclasscheck__"))
@@ -96,7 +96,7 @@ def issubclass_(machine, cls, classinfo, /):
         return any(issubclass_(machine, cls, each) for each in asked)
     if in_python(type(classinfo), "__subclasscheck__"):
         return machine.truth(machine.invoke(bind(classinfo, "__subclasscheck__"), cls))
-    return issubclass(cls, classinfo)
+    return machine.original(issubclass, [cls, classinfo])
 
 
 def members(classinfo):

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from interpreter.lookasides.adding import Summand, added, summand
-from interpreter.lookasides.hooks import atoms, iterated_natively, native, not_plain
+from interpreter.lookasides.hooks import atoms, elements_hooked, iterated_natively, native, values_hooked
 from interpreter.lookasides.ordering import ascending, descending
 from interpreter.lookasides.registry import lookaside
 from interpreter.vm.reentry import entered, reenter
@@ -18,9 +18,19 @@ def calls_and_iterates(args, kwargs):
     return bool(kwargs) or not (native(args[0]) and all(map(atoms, args[1:])))
 
 
+TRUTH = elements_hooked("__bool__", "__len__")
+ORDER = elements_hooked("__lt__", "__gt__")
+ORDER_OF_VALUES = values_hooked("__lt__", "__gt__")
+
+
 def orders(args, kwargs):
     """``needed`` of sorted, min and max."""
-    return not (native(kwargs.get("key") if kwargs else None) and all(map(atoms, args)))
+    key = kwargs.get("key") if kwargs else None
+    if key is not None:
+        return not (native(key) and all(map(atoms, args)))
+    if len(args) > 1:
+        return ORDER_OF_VALUES(args, None)
+    return ORDER(args, None)
 
 
 @lookaside(zip, needed=iterates)
@@ -57,7 +67,7 @@ def enumerate_(iterable, start=0):
     return enumerate(entered(iterable), start)
 
 
-@lookaside(any, needed=not_plain)
+@lookaside(any, needed=TRUTH)
 def any_(iterable, /):
     """True at the first true item."""
     for item in iterable:
@@ -66,7 +76,7 @@ def any_(iterable, /):
     return False
 
 
-@lookaside(all, needed=not_plain)
+@lookaside(all, needed=TRUTH)
 def all_(iterable, /):
     """False at the first false item."""
     for item in iterable:
@@ -75,7 +85,7 @@ def all_(iterable, /):
     return True
 
 
-@lookaside(sum, needed=not_plain)
+@lookaside(sum, needed=elements_hooked("__add__", "__radd__"))
 def sum_(iterable, /, start=0):
     """The original adds (floats with its own care); additions that are written in Python are made in the machine."""
     if not isinstance(start, (str, bytes, bytearray)):

@@ -17,7 +17,7 @@ def iter_(machine, iterable, /, *sentinel):
     if not sentinel:
         return machine.iterate(iterable)
     if len(sentinel) > 1 or not callable(iterable):
-        return iter(iterable, *sentinel)
+        return machine.original(iter, [iterable, *sentinel])
     end = sentinel[0]
 
     def produce():
@@ -26,7 +26,7 @@ def iter_(machine, iterable, /, *sentinel):
             raise StopIteration
         return value
 
-    return iter(machine.reentered(produce), NEVER)
+    return machine.original(iter, [machine.reentered(produce), NEVER])
 
 
 class Never(Host):
@@ -47,7 +47,7 @@ NEVER = Never()
 def next_(machine, iterator, /, *default):
     """The next item, or the default where there is none."""
     if not hasattr(type(iterator), "__next__") or len(default) > 1:
-        return next(iterator, *default)
+        return machine.original(next, [iterator, *default])
     if not default:
         return machine.advance(iterator)
     try:

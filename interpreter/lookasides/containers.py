@@ -6,13 +6,15 @@ import operator
 import sys
 
 from interpreter.lookasides.asking import asks
-from interpreter.lookasides.hooks import iterated_natively, native, not_plain
+from interpreter.lookasides.hooks import iterated_natively, native, plain, quiet, values_hooked
 from interpreter.lookasides.lent import INDEX, lend_number
 from interpreter.lookasides.ordering import ascending
 from interpreter.lookasides.registry import REGISTRY, Lookaside, lookaside
 from interpreter.vm.reentry import entered
 
 deque = collections.deque
+EQUALITY = values_hooked("__eq__")
+ORDER = ("__lt__", "__gt__", "__eq__")
 
 
 def iterates_others(args, kwargs):
@@ -66,7 +68,8 @@ def deque_init_(self, iterable=(), maxlen=None):
 
 def sorts(args, kwargs):
     """``needed`` of list.sort."""
-    return not native(kwargs and kwargs.get("key")) or not_plain(args, None)
+    key = kwargs.get("key") if kwargs else None
+    return not quiet(args[0], ORDER) if key is None else not (native(key) and plain(args[0]))
 
 
 @lookaside(list.sort, needed=sorts)
@@ -79,7 +82,7 @@ def searching(kind):
     """The methods of list and tuple that look for a value; subclasses keep what they override out of it, as in C."""
     item_of, length_of = kind.__getitem__, kind.__len__
 
-    @lookaside(kind.index, needed=not_plain)
+    @lookaside(kind.index, needed=EQUALITY)
     def index_(self, value, start=0, stop=sys.maxsize, /):
         """Where the first item is that is ``value`` or equal to it."""
         if not (hasattr(type(start), "__index__") and hasattr(type(stop), "__index__")):
@@ -92,7 +95,7 @@ def searching(kind):
             i += 1
         return kind.index(kind(), value)
 
-    @lookaside(kind.count, needed=not_plain)
+    @lookaside(kind.count, needed=EQUALITY)
     def count_(self, value, /):
         """How many items are ``value`` or equal to it."""
         found = i = 0
@@ -103,7 +106,7 @@ def searching(kind):
             i += 1
         return found
 
-    @lookaside(kind.__contains__, needed=not_plain)
+    @lookaside(kind.__contains__, needed=EQUALITY)
     def contains_(self, value, /):
         """Whether an item is ``value`` or equal to it."""
         i = 0
@@ -125,7 +128,7 @@ searching(list)
 searching(tuple)
 
 
-@lookaside(list.remove, needed=not_plain)
+@lookaside(list.remove, needed=EQUALITY)
 def list_remove_(self, value, /):
     """Takes the first item out that is ``value`` or equal to it."""
     i = 0
@@ -137,7 +140,7 @@ def list_remove_(self, value, /):
     return list.remove([], value)
 
 
-@lookaside(deque.count, needed=not_plain)
+@lookaside(deque.count, needed=EQUALITY)
 def deque_count_(self, value, /):
     """How many items are ``value`` or equal to it."""
     found = 0
@@ -147,7 +150,7 @@ def deque_count_(self, value, /):
     return found
 
 
-@lookaside(deque.__contains__, needed=not_plain)
+@lookaside(deque.__contains__, needed=EQUALITY)
 def deque_contains_(self, value, /):
     """Whether an item is ``value`` or equal to it."""
     for item in deque.__iter__(self):
@@ -156,7 +159,7 @@ def deque_contains_(self, value, /):
     return False
 
 
-@lookaside(deque.index, needed=not_plain)
+@lookaside(deque.index, needed=EQUALITY)
 def deque_index_(self, value, start=0, stop=sys.maxsize, /):
     """Where the first item is that is ``value`` or equal to it."""
     if not (hasattr(type(start), "__index__") and hasattr(type(stop), "__index__")):
@@ -171,7 +174,7 @@ def deque_index_(self, value, start=0, stop=sys.maxsize, /):
     return deque.index(deque(), value)
 
 
-@lookaside(deque.remove, needed=not_plain)
+@lookaside(deque.remove, needed=EQUALITY)
 def deque_remove_(self, value, /):
     """Takes the first item out that is ``value`` or equal to it."""
     witness, at, mutated = deque.__iter__(self), 0, False

@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from interpreter.vm.lookups import Host, derives, mro_of, ready
+from interpreter.vm.lookups import Host, derives, mro_of, ready, verdicts
 from interpreter.vm.lookups import namespace_of as members_of
 
 ATOMS = (int, float, complex, bool, str, bytes, type(None), type(...), type(NotImplemented), range)
@@ -33,6 +33,13 @@ WRAPPER_IDS = frozenset(map(id, (
     type(iter(type("", (), {"__getitem__": None})())), type(itertools.tee([])[0]),
     *(each for each in vars(itertools).values() if isinstance(each, type)))))
 ITERATION = ("__iter__", "__next__", "__getitem__", "__len__", "__length_hint__")
+HOLDERS = (list, tuple, dict, set, frozenset, collections.deque)
+HOLDER_IDS = CONTAINER_IDS | MAPPING_IDS | VIEW_IDS
+SETTLED_IDS = ATOM_IDS | CONTAINER_IDS | MAPPING_IDS
+HOOKS = "?"  # the key under which answers of in_python are remembered with a type
+EVERY = tuple(f"__{name}__" for name in (
+    "eq ne lt le gt ge hash bool len iter next getitem contains add radd mul rmul sub rsub index int float str repr "
+    "format abs round call getattr getattribute").split())
 HEAP_TYPE = 1 << 9
 
 flags_of = type.__dict__["__flags__"].__get__
@@ -58,11 +65,28 @@ def find_special(kind: type, name: str) -> Any:
 
 
 def in_python(kind: type, name: str) -> bool:
-    """Is this special method of the type written in Python (or a descriptor that may run Python)?"""
-    if id(kind) in ATOM_IDS or id(kind) in CONTAINER_IDS or id(kind) in MAPPING_IDS:
+    """Is this special method of the type written in Python (or a descriptor that may run Python)?
+
+    What is found is remembered with the type. Our own classes count as native: the machine is not to look into itself.
+    """
+    if id(kind) in SETTLED_IDS:
         return False
-    member = find_special(kind, name)
-    return member is not MISSING and not isinstance(member, NATIVE_MEMBERS) and not derives(kind, Host)
+    known = verdicts(kind)
+    answers = known.get(HOOKS)
+    if answers is None:
+        answers = known[HOOKS] = {}
+    answer = answers.get(name)
+    if answer is None:
+        member = find_special(kind, name)
+        python = member is not MISSING and not isinstance(member, NATIVE_MEMBERS)
+        answer = answers[name] = python and not ours(kind)
+    return answer
+
+
+def ours(kind: type) -> bool:
+    """A class of the interpreter's own."""
+    module = members_of(kind).get("__module__", "")
+    return derives(kind, Host) or (isinstance(module, str) and module.startswith("interpreter."))
 
 
 def has_hook(value: Any, *names: str) -> bool:
@@ -88,17 +112,40 @@ def atoms(values: Any) -> bool:
     return kind in ATOM_IDS
 
 
-def plain(value: Any, depth: int = 4) -> bool:
-    """An atom, or a builtin container of plain values: comparing, hashing or printing it runs no Python code."""
-    kind = id(type(value))
-    if kind in ATOM_IDS:
+def holder(kind: type) -> type | None:
+    """The builtin container that a type is or is derived from, or None."""
+    if id(kind) in HOLDER_IDS:
+        return kind
+    for base in HOLDERS:
+        if derives(kind, base):
+            return base
+    return None
+
+
+def quiet(value: Any, names: tuple[str, ...], depth: int = 4) -> bool:
+    """Has neither the value nor, where it is a container, anything in it one of these special methods in Python?"""
+    kind = type(value)
+    if id(kind) in ATOM_IDS:
         return True
-    if kind in CONTAINER_IDS or kind in MAPPING_IDS:
-        if atoms(value):
-            return True
-        inner = [*value, *value.values()] if kind in MAPPING_IDS else value
-        return depth > 0 and all(plain(each, depth - 1) for each in inner)
-    return False
+    base = holder(kind)
+    if base is None:
+        return not any(in_python(kind, name) for name in names)
+    if kind is not base and any(in_python(kind, name) for name in names):
+        return False
+    items = [*base.__iter__(value)]
+    if base in (dict, collections.OrderedDict):
+        items += dict.values(value)
+    kinds = {id(each): each for each in map(type, items)}
+    if ATOM_IDS.issuperset(kinds):
+        return True
+    if all(holder(each) is None for each in kinds.values()):
+        return not any(in_python(each, name) for each in kinds.values() for name in names)
+    return depth > 0 and all(quiet(each, names, depth - 1) for each in items)
+
+
+def plain(value: Any) -> bool:
+    """An atom, or a builtin container of plain values: no special method of any of them is written in Python."""
+    return id(type(value)) in ATOM_IDS or (holder(type(value)) is not None and quiet(value, EVERY))
 
 
 def native(function: Any) -> bool:
@@ -146,3 +193,26 @@ def iterated_natively(value: Any) -> bool:
     if id(kind) in WRAPPER_IDS:
         return False
     return not any(in_python(kind, name) for name in ITERATION)
+
+
+def elements_hooked(*names: str) -> Callable[[Sequence, dict | None], bool]:
+    """``needed`` of what goes through its arguments and asks their elements for these special methods."""
+
+    def hooked(value: Any) -> bool:
+        kind = id(type(value))
+        return kind not in ATOM_IDS and not (kind in HOLDER_IDS and quiet(value, names))
+
+    def needed(args: Sequence, kwargs: dict | None) -> bool:
+        return any(map(hooked, args)) or (bool(kwargs) and any(map(hooked, kwargs.values())))
+
+    return needed
+
+
+def values_hooked(*names: str) -> Callable[[Sequence, dict | None], bool]:
+    """``needed`` of what asks its arguments, and what builtin containers among them hold, for these special methods."""
+
+    def needed(args: Sequence, kwargs: dict | None) -> bool:
+        return not all(quiet(each, names) for each in args) or (
+            bool(kwargs) and not all(quiet(each, names) for each in kwargs.values()))
+
+    return needed

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import collections
 
-from interpreter.lookasides.hooks import MAPPING_IDS, in_python, iterated_natively, native, not_plain
+from interpreter.lookasides.hooks import MAPPING_IDS, in_python, iterated_natively, native, plain
 from interpreter.lookasides.machinery import finish
 from interpreter.lookasides.registry import lookaside
 from interpreter.vm.lookups import Host
@@ -75,7 +75,7 @@ def fills(position):
     """``needed`` of what takes a mapping or an iterable of pairs at this position."""
 
     def needed(args, kwargs):
-        return len(args) > position and id(type(args[position])) not in MAPPING_IDS and not_plain(args[position:], None)
+        return len(args) > position and id(type(args[position])) not in MAPPING_IDS and not plain(args[position])
 
     return needed
 
@@ -83,43 +83,43 @@ def fills(position):
 @lookaside(dict, native=True, needed=fills(0))
 def dict_(machine, source=(), /, **items):
     """A dict, from a mapping or an iterable of pairs that the machine goes through."""
-    return dict(prepared(machine, source), **items)
+    return machine.original(dict, [prepared(machine, source)], items)
 
 
 @lookaside(dict.__init__, native=True, needed=fills(1))
 def dict_init_(machine, self, source=(), /, **items):
     """A dict is filled from a mapping or an iterable of pairs that the machine goes through."""
-    return dict.__init__(self, prepared(machine, source), **items)
+    return machine.original(dict.__init__, [self, prepared(machine, source)], items)
 
 
 @lookaside(dict.update, native=True, needed=fills(1))
 def dict_update_(machine, self, source=(), /, **items):
     """Items are added from a mapping or an iterable of pairs that the machine goes through."""
-    return dict.update(self, prepared(machine, source), **items)
+    return machine.original(dict.update, [self, prepared(machine, source)], items)
 
 
 @lookaside(dict.__ior__, native=True, needed=fills(1))
 def dict_ior_(machine, self, source, /):
     """Items are added from a mapping or an iterable of pairs that the machine goes through."""
-    return dict.__ior__(self, prepared(machine, source))
+    return machine.original(dict.__ior__, [self, prepared(machine, source)])
 
 
 @lookaside(OrderedDict, native=True, needed=fills(0))
 def ordered_dict_(machine, source=(), /, **items):
     """An OrderedDict, from a mapping or an iterable of pairs that the machine goes through."""
-    return OrderedDict(prepared(machine, source, ORDERED), **items)
+    return machine.original(OrderedDict, [prepared(machine, source, ORDERED)], items)
 
 
 @lookaside(OrderedDict.__init__, native=True, needed=fills(1))
 def ordered_dict_init_(machine, self, source=(), /, **items):
     """An OrderedDict is filled from a mapping or an iterable of pairs that the machine goes through."""
-    return OrderedDict.__init__(self, prepared(machine, source, ORDERED), **items)
+    return machine.original(OrderedDict.__init__, [self, prepared(machine, source, ORDERED)], items)
 
 
 @lookaside(OrderedDict.update, native=True, needed=fills(1))
 def ordered_dict_update_(machine, self, source=(), /, **items):
     """Items are added from a mapping or an iterable of pairs that the machine goes through."""
-    return OrderedDict.update(self, prepared(machine, source, ORDERED), **items)
+    return machine.original(OrderedDict.update, [self, prepared(machine, source, ORDERED)], items)
 
 
 def makes(args, kwargs):
@@ -130,7 +130,7 @@ def makes(args, kwargs):
 @lookaside(defaultdict, native=True, needed=makes)
 def defaultdict_(machine, factory=None, source=(), /, **items):
     """A defaultdict, filled from a mapping or an iterable of pairs that the machine goes through."""
-    return defaultdict(factory, prepared(machine, source), **items)
+    return machine.original(defaultdict, [factory, prepared(machine, source)], items)
 
 
 @lookaside(defaultdict.__missing__, needed=lambda args, kwargs: not native(args[0].default_factory))

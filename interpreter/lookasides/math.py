@@ -5,7 +5,7 @@ import math
 import types
 
 from interpreter.lookasides.asking import asks
-from interpreter.lookasides.hooks import not_plain
+from interpreter.lookasides.hooks import elements_hooked
 from interpreter.lookasides.lent import NUMBER, lend_number
 from interpreter.lookasides.registry import REGISTRY, Lookaside
 from interpreter.vm.reentry import entered
@@ -22,7 +22,7 @@ def over_iterables(target):
 
     standin.__name__ = standin.__qualname__ = target.__name__ + "_"
     standin.__doc__ = "The original, going through what the machine hands it."
-    REGISTRY.add(Lookaside(target, standin, needed=not_plain))
+    REGISTRY.add(Lookaside(target, standin, needed=elements_hooked(*NUMBER)))
 
 
 for name, target in list(vars(math).items()):

@@ -6,7 +6,7 @@ number of comparisons, stays the original's. Values whose comparison runs no Pyt
 """
 from __future__ import annotations
 
-from interpreter.lookasides.hooks import ATOM_IDS, HEAP_TYPE, flags_of, has_hook, plain
+from interpreter.lookasides.hooks import quiet
 from interpreter.vm.lookups import Host
 from interpreter.vm.reentry import reenter
 
@@ -54,12 +54,7 @@ def is_greater(left, right):
 
 def compares_natively(value):
     """Does ``<`` or ``>`` on this value run no Python code, whatever stands at the other side of it?"""
-    kind = type(value)
-    if id(kind) in ATOM_IDS or plain(value):
-        return True
-    if flags_of(kind) & HEAP_TYPE:
-        return not has_hook(value, "__lt__", "__gt__") and not issubclass(kind, (tuple, list, set, frozenset))
-    return not issubclass(kind, (tuple, list))
+    return quiet(value, ("__lt__", "__gt__", "__eq__"))
 
 
 def keys(kind, question, key):

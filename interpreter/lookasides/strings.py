@@ -74,8 +74,8 @@ class Names(dict):
 @lookaside(str.format, native=True, needed=not_plain)
 def format_(machine, template, /, *args, **kwargs):
     """The original, shown fields that ask in the machine."""
-    args = [shown(machine, each) for each in args]
-    return str.format(template, *args, **{name: shown(machine, value) for name, value in kwargs.items()})
+    shown_args = [template, *(shown(machine, each) for each in args)]
+    return machine.original(str.format, shown_args, {name: shown(machine, value) for name, value in kwargs.items()})
 
 
 @lookaside(str.format_map, native=True, needed=not_plain)
@@ -83,4 +83,4 @@ def format_map_(machine, template, mapping, /):
     """The original, shown fields that ask in the machine."""
     names = Names()
     names.machine, names.mapping = machine, mapping
-    return str.format_map(template, names)
+    return machine.original(str.format_map, [template, names])

@@ -1,0 +1,110 @@
+"""Every public callable written in C that a traced function is likely to meet, and what the interpreter makes of it.
+
+Found by walking modules and types, not from a list of names. ``rows()`` gives a dict each; ``python -m
+interpreter.lookasides.inventory`` prints them, or with ``--opaque`` only those that can be a sharp edge.
+
+Statuses:
+
+    lookaside   a stand-in is registered, the machine answers itself, or a recording performs the write again
+    pure        called as it is: what it reads of outside objects is guarded by value
+    opaque      a sharp edge when it is given an outside object: the rest of the call is interpreted every time
+"""
+from __future__ import annotations
+
+import builtins
+import collections
+import contextlib
+import copy
+import dataclasses
+import enum
+import functools
+import itertools
+import math
+import operator
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from interpreter.lookasides import REGISTRY
+from interpreter.lookasides.hooks import HEAP_TYPE
+from interpreter.lookasides.purity import effect, iterator_types, methods
+from interpreter.lookasides.registry import qualified_name
+from interpreter.vm.natives import NATIVES
+
+MODULES = (builtins, itertools, functools, operator, collections, math, types, contextlib, copy, enum, dataclasses)
+TYPES = (
+    list, dict, tuple, set, frozenset, str, bytes, range, slice, collections.deque, collections.defaultdict,
+    collections.Counter, collections.OrderedDict, types.MappingProxyType,
+    type({}.keys()), type({}.values()), type({}.items()),
+    *(type(getattr(collections.OrderedDict(), name)()) for name in ("keys", "values", "items")),
+    *iterator_types(),
+)
+
+
+def in_c(thing: Any) -> bool:
+    """Is this callable written in C? A class is where none of its own members is written in Python."""
+    if not isinstance(thing, type):
+        return callable(thing) and not isinstance(getattr(thing, "__func__", thing), types.FunctionType) \
+            and type(thing).__module__ in ("builtins", "functools")
+    if not thing.__flags__ & HEAP_TYPE:
+        return True
+    members = vars(thing)
+    python = (types.FunctionType, classmethod, staticmethod, property)
+    return "__weakref__" not in members and not any(isinstance(member, python) for member in members.values())
+
+
+def walk() -> Iterator[tuple[str, Any]]:
+    """(where it was found, callable), each callable once."""
+    seen: dict[int, Any] = {}
+    for module in MODULES:
+        for name, member in vars(module).items():
+            if not name.startswith("_") and callable(member) and in_c(member) and id(member) not in seen:
+                seen[id(member)] = member
+                yield module.__name__, member
+    for kind in TYPES:
+        for name, method in methods(kind):
+            if type(method) is not staticmethod and id(method) not in seen and not name.startswith("__class_"):
+                seen[id(method)] = method
+                yield kind.__name__, method
+
+
+def status_of(target: Any) -> tuple[str, str]:
+    """(status, reason) of a callable written in C."""
+    entry = REGISTRY.find(target)
+    if entry is not None:
+        return "lookaside", (entry.function.__doc__ or "").split("\n")[0]
+    if target in NATIVES:
+        return "lookaside", "the machine answers itself"
+    known = effect(target)
+    if known.kind == "writes":
+        return "lookaside", f"{known.why}: made at once, and again by the epilogue"
+    if known.kind in ("pure", "reads"):
+        return "pure", known.why
+    return "opaque", known.why
+
+
+def rows() -> list[dict[str, str]]:
+    """A dict for each callable: ``callable``, ``found`` (module or type), ``status``, ``reason``."""
+    found = []
+    for where, target in walk():
+        status, reason = status_of(target)
+        found.append({"callable": qualified_name(target), "found": where, "status": status, "reason": reason})
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    """Prints the inventory; 2 on wrong usage."""
+    if set(arguments) - {"--opaque"}:
+        sys.stderr.write("usage: python -m interpreter.lookasides.inventory [--opaque]\n")
+        return 2
+    shown = [row for row in rows() if not arguments or row["status"] == "opaque"]
+    for row in shown:
+        sys.stdout.write(f"{row['callable']:45} {row['status']:10} {row['reason']}\n")
+    counts = collections.Counter(row["status"] for row in shown)
+    sys.stdout.write(f"{len(shown)} callables: " + ", ".join(f"{count} {status}" for status, count in counts.most_common()) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
