@@ -3,7 +3,7 @@
 from types import FunctionType, MethodDescriptorType, ModuleType, WrapperDescriptorType
 
 from .frame import Frame
-from .hooks import DISCARD, Otherwise, hooked
+from .hooks import DISCARD, Missing, Otherwise, hooked
 from .looking import LIVE_KINDS, live_attribute
 from .lookups import NATIVE_DESCRIPTORS, lookup, special, verdicts
 from .values import NULL
@@ -80,13 +80,16 @@ class Attributes:
                     if special(kind, "__getattr__") is None:
                         raise
                     return self.missing_attribute(obj, kind, name, error)
-        if special(kind, "__getattr__") is not None and type(result) is Frame:
-            hooked(result, Otherwise(AttributeError, lambda error: self.missing_attribute(obj, kind, name, error)))
+        if type(result) is Frame:
+            if special(kind, "__getattr__") is not None:
+                return hooked(result, Otherwise(AttributeError, lambda error: self.missing_attribute(obj, kind, name, error)))
+            return hooked(result, Missing(obj, name))
         return result
 
     def missing_attribute(self, obj, kind, name, error):
         """Nothing was found: ask ``__getattr__``."""
-        return self.call(special(kind, "__getattr__"), [obj, name])
+        result = self.call(special(kind, "__getattr__"), [obj, name])
+        return hooked(result, Missing(obj, name)) if type(result) is Frame else result
 
     def get_module_attribute(self, module, name):
         """An attribute of a module, which may have a ``__getattr__`` of its own."""

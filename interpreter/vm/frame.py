@@ -70,16 +70,19 @@ class Frame:
         return found
 
 class Root:
-    """The lowest frame of a nested run: what it calls comes back here, and the loop ends as its iterator has nothing."""
+    """The lowest frame of a nested run: what it calls comes back here, and the loop ends as its iterator has nothing.
 
-    __slots__ = ("back", "depth", "error", "handling", "iterator", "machine", "namespace", "stack")
+    ``drives`` is true where native code steps a generator: it is given the value that the generator returns.
+    """
+
+    __slots__ = ("back", "depth", "drives", "error", "handling", "iterator", "machine", "namespace", "stack")
 
     code = function = hook = generator = None
 
     def __init__(self, machine, back, handling=None):
         self.machine, self.back, self.handling = machine, back, handling
         self.depth = back.depth if back is not None else host_depth()
-        self.stack, self.iterator, self.error = [], iter(()), None
+        self.stack, self.iterator, self.error, self.drives = [], iter(()), None, False
 
 CellType = type((lambda x: lambda: x)(1).__closure__[0])
 """CPython's own type of cells."""

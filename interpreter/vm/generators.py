@@ -62,10 +62,12 @@ class Suspend:
 
 
 @hidden
-def drive(frame, value, error):
-    """A native step of a frame: what it yields or returns."""
+def drive(frame, value, thrown):
+    """A native step of a frame: what it yields or returns. ``thrown`` is a list which may hold an exception."""
+    error = thrown.pop() if thrown else None
     if frame.state is FINISHED:
         if error is not None:
+            error.__traceback__ = user_traceback(error)
             raise error
         return None
     if frame.state is RUNNING:
@@ -79,38 +81,38 @@ def drive(frame, value, error):
 
 
 def _shim(frame, drive):
-    value = error = None
+    value, thrown = None, []
     if frame.priming:
         frame.priming = False
         try:
             value = yield
         except BaseException as caught:
-            error = caught
+            thrown.append(caught)
     while True:
-        outcome = drive(frame, value, error)
+        outcome = drive(frame, value, thrown)
         if frame.state == "finished":
             return outcome
-        value = error = None
+        value = None
         try:
             value = yield outcome
         except BaseException as caught:
-            error = caught
+            thrown.append(caught)
 
 
 async def _async_shim(frame, drive):
-    value = error = None
+    value, thrown = None, []
     while True:
-        outcome = drive(frame, value, error)
+        outcome = drive(frame, value, thrown)
         if frame.state == "finished":
             return
-        value = error = None
+        value = None
         try:
             if type(outcome) is Wrapped:
                 value = yield outcome.value
             else:
                 value = await Suspend(outcome)
         except BaseException as caught:
-            error = caught
+            thrown.append(caught)
 
 
 def shim_for(plan, code):
@@ -153,6 +155,7 @@ class Generators:
     def resume(self, frame, value, error):
         """Step a frame for native code, in a nested loop."""
         root = Root(self, self.frame)
+        root.drives = True
 
         def start():
             self.put_back(frame, root, None)
@@ -287,7 +290,7 @@ def generator_returned(frame, value):
     frame.fast, frame.handling = [], None
     frame.back = frame.hook = frame.generator = None
     machine.frame = back
-    if type(back) is Root:
+    if type(back) is Root and back.drives:
         back.stack.append(value)
         return back
     error = StopIteration() if value is None else StopIteration(value)

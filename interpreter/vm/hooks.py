@@ -67,6 +67,20 @@ class Instance(Hook):
         return self.instance
 
 
+class Missing(Hook):
+    """An AttributeError that tells neither object nor name gets both, as any that leaves an attribute access."""
+
+    __slots__ = ("name", "obj")
+
+    def __init__(self, obj, name):
+        self.obj, self.name = obj, name
+
+    def raised(self, back, error):
+        if isinstance(error, AttributeError) and error.name is None and error.obj is None:
+            error.name, error.obj = self.name, self.obj
+        return NULL
+
+
 class Chain(Hook):
     """What the first hook gives goes to the second."""
 

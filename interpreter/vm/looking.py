@@ -7,7 +7,7 @@ from .pyframes import fill, interpreted, live_frame, original, set_line
 from .values import NULL
 
 _PREFIXES = {GeneratorType: "gi_", CoroutineType: "cr_", AsyncGeneratorType: "ag_"}
-FRAME_NAMES = frozenset(("f_locals", "f_lineno", "f_code", "f_lasti", "f_back", "clear"))
+FRAME_NAMES = frozenset(("f_locals", "f_lineno", "f_code", "f_lasti", "f_back"))
 LIVE_KINDS = frozenset((FrameType, *_PREFIXES))
 
 
@@ -38,18 +38,20 @@ def frame_attribute(shown, name):
         return frame.offset if frame.state is not CREATED else -1
     elif name == "f_back":
         return live_frame(frame.back) if frame.back is not None else None
-    elif name == "clear":
-        return lambda: clear(frame, shown)
     return NULL
 
 
-def clear(frame, shown):
-    """``frame.clear()`` of a frame that is not finished."""
+def clear(shown):
+    """``frame.clear()``."""
+    frame = interpreted(shown)
+    if frame is None or frame.state is FINISHED:
+        shown.clear()
+        return
     if frame.state is None or frame.state is RUNNING:
         raise RuntimeError("cannot clear an executing frame")
     generator = frame.owner()
     if generator is not None:
-        generator.close()
+        getattr(generator, _PREFIXES[type(generator)] + "frame").clear()
     shown.clear()
 
 

@@ -6,12 +6,13 @@
 import builtins
 import sys
 import warnings
-from types import CodeType, CoroutineType, GeneratorType, TracebackType
+from types import CodeType, CoroutineType, FrameType, GeneratorType, TracebackType
 
 from .classes import build_class
 from .frame import CellType, Frame, Root
 from .generators import frame_of
 from .limits import set_user_limit, user_limit
+from .looking import clear
 from .names import builtins_of
 from .pyframes import live_frame, user_traceback
 from .values import NULL
@@ -231,6 +232,11 @@ def getframe_(machine, depth=0, /):
     return shown
 
 
+@native(FrameType.clear, counted=False)
+def clear_(machine, shown):
+    return clear(shown)
+
+
 @native(sys.exc_info)
 def exc_info_(machine):
     error = machine.handled(machine.frame)
@@ -311,15 +317,7 @@ def _thrown(machine, args):
     if traceback is not None and not isinstance(traceback, TracebackType):
         raise TypeError("throw() third argument must be a traceback object")
     if isinstance(kind, type) and issubclass(kind, BaseException):
-        if isinstance(value, kind):
-            error = value
-        elif value is None:
-            error = machine.invoke(kind)
-        else:
-            error = machine.invoke(kind, *value) if isinstance(value, tuple) else machine.invoke(kind, value)
-        if not isinstance(error, BaseException):
-            text = f"calling {kind!r} should have returned an instance of BaseException, not {type(error)!r}"
-            raise TypeError(text)
+        error = value if isinstance(value, kind) else _instance(machine, kind, value)
     elif isinstance(kind, BaseException):
         if value is not None:
             raise TypeError("instance exception may not have a separate value")
@@ -331,6 +329,18 @@ def _thrown(machine, args):
         raise TypeError(text)
     error.__traceback__ = traceback
     return error
+
+
+def _instance(machine, kind, value):
+    """An exception of a class; what goes wrong in making it is raised in the generator in its stead."""
+    try:
+        parts = () if value is None else value if isinstance(value, tuple) else (value,)
+        error = machine.invoke(kind, *parts)
+    except BaseException as caught:
+        return caught
+    if isinstance(error, BaseException):
+        return error
+    return TypeError(f"calling {kind!r} should have returned an instance of BaseException, not {type(error)!r}")
 
 
 def _steps(kind):
@@ -351,12 +361,7 @@ def _steps(kind):
         if len(args) > 1 and sys.version_info >= (3, 12):
             text = "the (type, exc, tb) signature of throw() is deprecated, use the single-arg signature instead."
             warn_(machine, text, DeprecationWarning)
-        try:
-            error = _thrown(machine, args)
-        except TypeError as caught:
-            if not (isinstance(args[0], type) and issubclass(args[0], BaseException)):
-                raise
-            error = caught
+        error = _thrown(machine, args)
         error.__traceback__ = error.__traceback__ and user_traceback(error)
         return machine.inject(generator, frame, error)
 

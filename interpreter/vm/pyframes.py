@@ -117,6 +117,8 @@ def part_with(frame: Frame) -> None:
     if sys.getrefcount(shown) > 3 and frame.fast:
         set_line(shown, frame.line)
         fill(shown, frame)
+    frame.shown = None
+    _shown.pop(id(shown), None)
 
 
 def interpreted(shown: FrameType) -> Frame | None:

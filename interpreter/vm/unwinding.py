@@ -1,7 +1,7 @@
 """Exceptions: from the instruction that raises to the handler, or out of the frame; and what is being handled."""
 
 from .frame import Frame, Root
-from .pyframes import part_with, traceback_entry, user_traceback
+from .pyframes import frame_object, link_back, part_with, traceback_entry, user_traceback
 from .registry import VERSION
 from .values import NULL
 
@@ -11,10 +11,15 @@ class Unwinding:
 
     def raised(self, frame, error):
         """A handler raised ``error``, or let it through from native code: find where to go on."""
+        raw = error.__traceback__
         error.__traceback__ = user_traceback(error)
         handled = self.handled(frame)
         if handled is not None:
             chain_context(error, handled)
+        if raw is not None and raw is error.__traceback__:
+            # Made by the host only when it was caught (3.11 instantiates late): it has not come through this line.
+            link_back(raw.tb_frame, frame_object(frame))
+            return self.unwind(frame, error, traced=False)
         return self.unwind(frame, error)
 
     def throw(self, frame, error):
@@ -51,7 +56,7 @@ class Unwinding:
             self.stats.instructions += frame.ticks + (plan.executed[index] + 1 if index >= 0 else 0)
             error = self.leave(frame, error)
             hook, back = frame.hook, frame.back
-            frame.back = frame.hook = None
+            frame.back = frame.hook = frame.generator = None
             traced = True
             if hook is not None:
                 self.frame = back
