@@ -12,10 +12,11 @@ import re
 import sys
 from pathlib import Path
 
+from harness.environment import ROOT
 from harness.errors import StoreError, UsageError, nearest
 
 #: Sub-commands that are planned and not there.
-ABSENT = {"compare": "", "coverage": "", "history": "", "repro": "", "bisect": "", "nightly": "", "baseline": ""}
+ABSENT = ("history", "repro", "bisect", "nightly", "baseline")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -54,6 +55,8 @@ def parser() -> argparse.ArgumentParser:
     add_list(commands)
     add_run(commands)
     add_report(commands)
+    add_compare(commands)
+    add_coverage(commands)
     return top
 
 
@@ -98,6 +101,31 @@ def add_report(commands):
     report = commands.add_parser("report", help="show a run again and write its reports anew")
     report.add_argument("runs", nargs="+", type=Path, metavar="RUN")
     report.set_defaults(command=report_command)
+
+
+def add_compare(commands):
+    compare = commands.add_parser("compare", help="two runs, or two git revisions, side by side")
+    compare.add_argument("base", metavar="BASE")
+    compare.add_argument("head", metavar="HEAD")
+    compare.add_argument("--format", choices=("terminal", "markdown", "json"), default="terminal")
+    compare.add_argument("--anyway", action="store_true", help="also where machines or versions differ")
+    add_plan(compare)
+    add_repository(compare)
+    compare.set_defaults(command=compare_command)
+
+
+def add_repository(command):
+    command.add_argument("--repository", type=Path, metavar="DIR",
+                         help="where git revisions are looked up (default: this checkout)")
+
+
+def add_coverage(commands):
+    coverage = commands.add_parser("coverage", help="routes of callables in a run, or what moved between two")
+    coverage.add_argument("runs", nargs="*", metavar="RUN", help="a run (default: the newest), or BASE and HEAD")
+    coverage.add_argument("--format", choices=("terminal", "markdown", "json"), default="terminal")
+    add_plan(coverage)
+    add_repository(coverage)
+    coverage.set_defaults(command=coverage_command)
 
 
 def positive(kind):
@@ -191,3 +219,44 @@ def report_command(arguments) -> int:
             raise UsageError(f"{folder}: reports can't be written there: {error.strerror}") from None
         short = short or bool(summary.shortcomings)
     return 1 if short else 0
+
+
+def compare_command(arguments) -> int:
+    from harness.compare import compare
+    from harness.compare_report import show
+    from harness.frames import load
+    names = (arguments.base, arguments.head)
+    base, head = runs_of(arguments, *names) or (load(names[0]), load(names[1]))
+    found = compare(base, head, names, anyway=arguments.anyway)
+    show(found, arguments.format)
+    return found.status
+
+
+def runs_of(arguments, base: str, head: str):
+    """The runs of two git revisions, made now or cached; None where both names are folders of runs."""
+    if all((Path(name) / "run.json").exists() for name in (base, head)):
+        return None
+    from harness.bench import prepare
+    from harness.revisions import resolve, run_both
+    root = arguments.repository or ROOT
+    revisions = resolve(base, root), resolve(head, root)
+    prepared = prepare(request(arguments), say_aside)
+    return run_both(revisions, prepared, options(arguments), say_aside, root, root / "results" / "cache")
+
+
+def say_aside(text: str):
+    """A line of progress where standard output is kept for the result."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def coverage_command(arguments) -> int:
+    from harness import coverage_report
+    from harness.frames import load, newest
+    if len(arguments.runs) > 2:
+        raise UsageError(f"coverage takes a run, or two to compare, not {len(arguments.runs)}")
+    if len(arguments.runs) < 2:
+        run = load(arguments.runs[0] if arguments.runs else newest(Path("results")))
+        return coverage_report.show_one(run, arguments.format)
+    base, head = arguments.runs
+    pair = runs_of(arguments, base, head) or (load(base), load(head))
+    return coverage_report.show_two(pair[0], pair[1], arguments.format)

@@ -41,7 +41,7 @@ def of_two(base: Run, head: Run) -> pd.DataFrame:
         rows.append({"cell": cell, **names[cell], "callable": callable_, "where": where, "base": was, "head": now,
                      "base_calls": was_calls, "head_calls": now_calls, "change": change})
     order = {"moved": 0, "lost": 1, "gained": 2}
-    rows.sort(key=lambda row: (order[row["change"]], row["callable"], row["cell"]))
+    rows.sort(key=lambda row: (order[row["change"]], "lookaside" not in row["base"], row["callable"], row["cell"]))
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -101,6 +101,11 @@ def summary_by_callable(moved: pd.DataFrame) -> pd.DataFrame:
     grouped = moved.groupby(["callable", "base", "head"], sort=False)
     found = grouped.agg(cells=("cell", "nunique"), models=("model", few), where=("where", few)).reset_index()
     return found[columns]
+
+
+def of_the_user(moved: pd.DataFrame) -> pd.DataFrame:
+    """Without the calls that the interpreter's own lookasides make: those follow from the user's."""
+    return moved[~moved["where"].astype(str).str.startswith("interpreter/")] if len(moved) else moved
 
 
 def few(values, most: int = 4) -> str:

@@ -64,6 +64,14 @@ def load(folder) -> Run:
                {line["cell"]: line["program"] for line in details["programs"]})
 
 
+def newest(folder: Path) -> Path:
+    """The run in `folder` that was begun last. UsageError: there is none."""
+    runs = [path.parent for path in folder.glob("*/run.json")]
+    if not runs:
+        raise UsageError(f"{folder} holds no run yet: make one by `python -m harness run`, or name another folder")
+    return max(runs, key=lambda run: json.loads((run / "run.json").read_text())["started"])
+
+
 def frame(rows: list[dict], columns: list[str]) -> pd.DataFrame:
     """The rows with these columns first, and any further ones that they have."""
     more = dict.fromkeys(key for row in rows for key in row if key not in columns)

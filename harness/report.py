@@ -62,12 +62,15 @@ def write(summary: Summary, folder: Path | None = None):
 
 
 def render(summary: Summary, name: str) -> str:
-    loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
-    environment = jinja2.Environment(loader=loader, autoescape=name.endswith(".html"), trim_blocks=True)
+    environment = jinja2.Environment(loader=templates(), autoescape=name.endswith(".html"), trim_blocks=True)
     environment.filters.update(table=markdown_table, html=html_table, cell=markdown_cell)
     return environment.get_template(f"{name}.j2").render(
         s=summary, figures=figures(summary), models=models(summary), growth=growth_table(summary),
         cost=cost_of_tails(summary.run))
+
+
+def templates() -> jinja2.FileSystemLoader:
+    return jinja2.FileSystemLoader(Path(__file__).parent / "templates")
 
 
 def figures(summary: Summary) -> pd.DataFrame:

@@ -148,7 +148,7 @@ class Interpreter(Subject):
             parts += [f"check: {check}" for check in entry.checks]
             if entry.tail:
                 parts.append(f"tail: {entry.tail}")
-        return shortened(without_addresses("\n".join(parts)))
+        return shortened(without_addresses("\n".join(line for part in parts for line in part.splitlines() if line)))
 
 
 class Dynamo(Subject):

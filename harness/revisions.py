@@ -1,0 +1,259 @@
+"""Runs of two git revisions: the same plan with each revision's interpreter, cell by cell in turn.
+
+The harness and the models are the current ones; only `interpreter/` comes from the revision. The results are kept by
+the contents of all three, so a comparison that was made once is not made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import io
+import json
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness import noise
+from harness.bench import Prepared, describe, now
+from harness.compare import times
+from harness.environment import ROOT, machine, packages
+from harness.errors import UsageError
+from harness.frames import Run, load
+from harness.measure import Options
+from harness.plan import Cell
+from harness.store import Store
+
+#: Name of what is checked out, with its changes.
+WORKING_TREE = "."
+#: Further processes in which a cell is timed, on both sides, where its times seem to differ.
+REPEATS = 4
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A commit, or the working tree. `commit` is None for the latter."""
+
+    name: str
+    commit: str | None
+
+
+def git(*arguments: str, root: Path = ROOT) -> str:
+    """Standard output of a git command. UsageError with what git said where it failed."""
+    done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        raise UsageError(f"git {arguments[0]}: {said[-1] if said else 'failed'}")
+    return done.stdout.strip()
+
+
+def resolve(name: str, root: Path = ROOT) -> Revision:
+    """The revision of this name. UsageError: it is neither that nor a run's folder."""
+    if name == WORKING_TREE:
+        return Revision(name, None)
+    try:
+        return Revision(name, git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", root=root))
+    except UsageError:
+        what = "is a folder without a run" if Path(name).is_dir() else "is neither a run's folder nor a git revision"
+        raise UsageError(f"{name} {what}") from None
+
+
+def check_out(revision: Revision, folder: Path, root: Path = ROOT):
+    """Puts the revision's `interpreter/`, if it has one, and the current harness and models into `folder`."""
+    for room in ("harness", "models"):
+        os.symlink(ROOT / room, folder / room)
+    if revision.commit is None:
+        if (root / "interpreter").is_dir():
+            shutil.copytree(root / "interpreter", folder / "interpreter", ignore=shutil.ignore_patterns("__pycache__"))
+        return
+    if git("ls-tree", revision.commit, "--", "interpreter", root=root):
+        archive = subprocess.run(["git", "-C", str(root), "archive", revision.commit, "interpreter"],
+                                 capture_output=True, check=True).stdout
+        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+            tar.extractall(folder, filter="data")
+
+
+class Server:
+    """A parent process for the cells of one revision."""
+
+    def __init__(self, folder: Path, prepared: Prepared):
+        path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "harness.serve", str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True, start_new_session=True, env={**os.environ, "PYTHONPATH": path})
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.orders, self.answers = self.process.stdin, self.process.stdout
+        self.beginning = {"subjects": list(dict.fromkeys([*prepared.subjects, "eager"])),
+                          "models": list(prepared.models), "device": prepared.device}
+
+    def begin(self) -> dict:
+        return self.ask(self.beginning)
+
+    def ask(self, order: dict) -> dict:
+        """One answer. UsageError where the process has died: with everything imported, that is the revision's fault."""
+        try:
+            print(json.dumps(order), file=self.orders, flush=True)
+            line = self.answers.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            raise UsageError(f"the process for a revision ended with status {self.process.wait()}")
+        return json.loads(line)
+
+    def run(self, cell: Cell, options: Options) -> tuple[dict, dict]:
+        answer = self.ask({"cell": cell.asdict(), "options": dataclasses.asdict(options)})
+        return answer["row"], answer["details"]
+
+    def close(self):
+        with contextlib.suppress(OSError):
+            self.orders.close()
+        try:
+            self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        self.answers.close()
+
+    def kill(self):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.close()
+
+
+@contextlib.contextmanager
+def servers(revisions, prepared: Prepared, root: Path = ROOT):
+    """A server for each of the revisions. Folders and processes are gone afterwards, also after a signal."""
+    def leave(number, _):
+        raise SystemExit(128 + number)
+
+    before = {}
+    with contextlib.suppress(ValueError):
+        before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGINT)}
+    started: list[Server] = []
+    try:
+        with tempfile.TemporaryDirectory(prefix="zoobench-") as top:
+            try:
+                for number, revision in enumerate(revisions):
+                    folder = Path(top) / str(number)
+                    folder.mkdir()
+                    check_out(revision, folder, root)
+                    started.append(Server(folder, prepared))
+                yield started
+                for server in started:
+                    server.close()
+            finally:
+                for server in started:
+                    server.kill()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def run_both(revisions: tuple[Revision, Revision], prepared: Prepared, options: Options, say, root: Path,
+             results: Path) -> tuple[Run, Run]:
+    """Runs of the plan with each of the revisions' interpreters, made in turn or read from the cache in `results`."""
+    with tempfile.TemporaryDirectory(prefix="zoobench-") as top:
+        folders = []
+        for number, revision in enumerate(revisions):
+            (Path(top) / str(number)).mkdir()
+            check_out(revision, Path(top) / str(number), root)
+            folders.append(results / key(Path(top) / str(number) / "interpreter", prepared, options))
+    kept = [finished(folder) for folder in folders]
+    same = folders[0] == folders[1]
+    if all(kept) and not same:
+        say(f"both were run before: {folders[0].name}, {folders[1].name}")
+        return load(folders[0]), load(folders[1])
+    pair = [results / f"{folder.name}.{number}" if same else folder for number, folder in enumerate(folders)]
+    for folder in pair:
+        shutil.rmtree(folder, ignore_errors=True)
+    with servers(revisions, prepared, root) as started:
+        fill_both(revisions, started, pair, prepared, options, say)
+    return load(pair[0]), load(pair[1])
+
+
+def fill_both(revisions, started, folders, prepared: Prepared, options: Options, say):
+    beginnings = [server.begin() for server in started]
+    stores = []
+    for revision, beginning, folder in zip(revisions, beginnings, folders):
+        store = Store.create(folder, {**describe(prepared, options), "environment": beginning["environment"],
+                                      "refused": beginning["refused"],
+                                      "revision": {"name": revision.name, "commit": revision.commit}})
+        for subject, why in beginning["refused"].items():
+            say(f"{revision.name}: {subject}: {why}")
+        stores.append(store)
+    with contextlib.ExitStack() as stack:
+        for store in stores:
+            stack.enter_context(store)
+        for number, cell in enumerate(prepared.cells):
+            pair = in_turn(started, cell, options, number)
+            repeat_suspects(started, cell, options, pair)
+            for store, (row, details) in zip(stores, pair):
+                store.add(row, **details)
+            words = " and ".join(row["parity"] if row["status"] == "pass" else row["status"] for row, _ in pair)
+            say(f"[{number + 1}/{len(prepared.cells)}] {cell.id}: {words}")
+        measured = noise.summary([started[0].run(cell, options)[0] for cell in noise_cells(prepared)]
+                                 if options.timed else [])
+        for store in stores:
+            store.run.update(noise=measured, outcome="finished", finished=now())
+            store.save()
+
+
+def noise_cells(prepared: Prepared) -> list[Cell]:
+    """A/A cells on models that can be timed."""
+    return noise.cells([cell for cell in prepared.cells if prepared.models[cell.model].expected is None])
+
+
+def in_turn(started, cell: Cell, options: Options, number: int) -> list[tuple[dict, dict]]:
+    """The cell with each of the revisions, the one first that was not first the last time."""
+    order = (0, 1) if number % 2 == 0 else (1, 0)
+    found = {side: started[side].run(cell, options) for side in order}
+    return [found[0], found[1]]
+
+
+def repeat_suspects(started, cell: Cell, options: Options, pair):
+    """Where times seem to differ, takes them again in further processes: a process can be slow by its layout alone.
+
+    The ratio becomes the median over processes, its interval their whole range.
+    """
+    rows = [row for row, _ in pair]
+    if not options.timed or not any(times([tuple(rows)], 0.0)["verdict"]):
+        return
+    ratios: list[list[float]] = [[row["ratio"]] for row in rows]
+    for number in range(REPEATS):
+        for side, (row, _) in enumerate(in_turn(started, cell, options, number + 1)):
+            if row["ratio"]:
+                ratios[side].append(row["ratio"])
+    for row, measured in zip(rows, ratios):
+        row.update(repeats=measured, ratio=statistics.median(measured), ratio_low=min(measured),
+                   ratio_high=max(measured))
+
+
+def key(interpreter: Path, prepared: Prepared, options: Options) -> str:
+    """A name for a run that is the same if and only if nothing that it depends on differs."""
+    digest = hashlib.sha256()
+    cells = [cell.asdict() for cell in prepared.cells]
+    facts = [cells, dataclasses.asdict(options), machine(), packages(), sys.version]
+    digest.update(json.dumps(facts, sort_keys=True).encode())
+    for name in (*prepared.models, *prepared.subjects):
+        if ".py:" in name:
+            digest.update(Path(name.rpartition(":")[0]).read_bytes())
+    for top in (interpreter, ROOT / "harness", ROOT / "models"):
+        for path in sorted(top.rglob("*.py")):
+            digest.update(f"{path.relative_to(top)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def finished(folder: Path) -> bool:
+    try:
+        return json.loads((folder / "run.json").read_text())["outcome"] == "finished"
+    except (OSError, ValueError):
+        return False
