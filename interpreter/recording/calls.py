@@ -21,11 +21,13 @@ from interpreter.recording.containers import CONTAINERS, DICTS
 from interpreter.recording.mode import operate
 from interpreter.recording.numbers import TRACED, pin, plain
 from interpreter.recording.position import Position
+from interpreter.recording.special import SPECIAL, SPECIAL_KINDS, is_ours, native_base, runs_hooks
 from interpreter.recording.trace import MISSING, Outside, is_constant
 from interpreter.vm.calls import native_key
 from interpreter.vm.machine import Machine
 
 BOUND_NATIVE = (BuiltinFunctionType, types.MethodWrapperType)
+HEAP = 1 << 9
 NATIVE_METHODS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
 OPERATORS_OF_TORCH = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
 KNOWN_EFFECTS = {print}
@@ -125,11 +127,11 @@ class Calls(Machine):
             return self.unrecorded(callable, args, kwargs)
         kind = type(callable)
         try:
-            known = callable in torch_calls.HAS_TORCH_FUNCTION
+            handler = SPECIAL.get(callable)
         except TypeError:
-            known = False
-        if known:
-            return self.has_torch_function(callable, args)
+            handler = None
+        if handler is not None:
+            return handler(self, callable, args, kwargs)
         owner = getattr(callable, "__self__", None) if kind in BOUND_NATIVE or kind is MethodType else None
         if isinstance(owner, torch.Tensor) or self.is_torch(callable, kind):
             return self.call_torch(callable, args, kwargs)
@@ -151,10 +153,10 @@ class Calls(Machine):
             kwargs = {key: plain(value) for key, value in kwargs.items()}
         return super().call_native(callable, args, kwargs)
 
-    def has_torch_function(self, callable, args):
-        """The recording mode is no reason to take the overridden path; a subclass of Tensor is."""
-        values = args[0] if callable is torch._C._has_torch_function else args
-        return any(isinstance(value, torch.Tensor) and type(value) not in torch_calls.PLAIN_CLASSES for value in values)
+    def in_our_code(self) -> bool:
+        """Whether it is a lookaside that calls, or another part of the machine: it knows what its target does."""
+        code = self.frame.code
+        return code is not None and is_ours(code.co_filename)
 
     def is_torch(self, callable, kind) -> bool:
         if kind is BuiltinFunctionType or kind in NATIVE_METHODS or kind is FunctionType or isinstance(callable, type):
@@ -229,13 +231,13 @@ class Calls(Machine):
             return self.known_effect(callable, args, kwargs)
         if callable is type and len(args) == 1:
             return type(plain(args[0]))
+        handler = SPECIAL_KINDS.get(type(callable))
+        if handler is not None:
+            return handler(self, callable, args, kwargs)
         known = effect(callable)
-        if isinstance(callable, type) and (id(callable) in trace.made or len(args) == 3 and issubclass(callable, type)):
-            kind = "reads"
-        elif self.is_pure_here(callable) or is_new(callable):
-            kind = "reads"
-        else:
-            kind = known.kind
+        kind = known.kind
+        if kind == "opaque":
+            kind = self.kind_of_unlisted(callable, args)
         if kind == "writes":
             return self.call_writer(callable, known, callable, args, kwargs)
         if callable is len and args and (entry := self.entry_of(args[0])) is not None:
@@ -253,6 +255,17 @@ class Calls(Machine):
         if len(args) >= 3 and isinstance(result, type):
             trace.made[id(result)] = result
         return result
+
+    def kind_of_unlisted(self, callable, args) -> str:
+        """What a native function or class does that no table lists."""
+        if self.is_pure_here(callable) or is_new(callable) or self.in_our_code():
+            return "reads"
+        if isinstance(callable, type):
+            if len(args) == 3 and issubclass(callable, type):
+                return "opaque" if runs_hooks(args[2], args[1]) else "reads"
+            if id(callable) in self.trace.made or callable.__flags__ & HEAP:
+                return effect(native_base(callable)).kind
+        return "opaque"
 
     def is_pure_here(self, callable) -> bool:
         try:
@@ -277,11 +290,14 @@ class Calls(Machine):
         special = self.specially(descriptor, obj, rest, kwargs)
         if special is not MISSING:
             return special
+        handler = SPECIAL.get(descriptor)
+        if handler is not None:
+            return handler(self, descriptor, (obj, *rest), kwargs)
         known = effect(descriptor)
         entry = trace.find(obj)
         if known.kind == "writes":
             return self.call_writer(callable, known, descriptor, (obj, *rest), kwargs)
-        if known.kind == "opaque":
+        if known.kind == "opaque" and not self.in_our_code():
             self.sharp(descriptor, "native code that isn't known to be pure")
             return self.unrecorded(callable, args, kwargs)
         if entry is not None:
@@ -400,8 +416,8 @@ def unbound(callable):
 
 
 def is_new(callable) -> bool:
-    """`__new__` of a native type, which makes an object from its arguments."""
-    return type(callable) is BuiltinFunctionType and callable.__name__ == "__new__" and isinstance(callable.__self__, type)
+    """`__new__` of a native type, which makes an object from its arguments, or `__prepare__`, which makes the namespace of a class."""
+    return type(callable) is BuiltinFunctionType and callable.__name__ in ("__new__", "__prepare__") and isinstance(callable.__self__, type)
 
 
 @functools.lru_cache(maxsize=4096)

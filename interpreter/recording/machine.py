@@ -13,6 +13,7 @@ from interpreter.recording.attributes import HEAP, Attributes
 from interpreter.recording.calls import Calls
 from interpreter.recording.containers import Containers
 from interpreter.recording.numbers import plain
+from interpreter.recording.special import is_ours
 from interpreter.recording.trace import MISSING, Trace
 from interpreter.vm.machine import Machine
 
@@ -71,7 +72,10 @@ class RecordingMachine(Calls, Containers, Attributes, Machine):
 
     def space(self, names):
         entry = self.trace.outside.get(id(names))
-        return entry if entry is not None else self.trace.pinned(names, names.get("__name__", "globals"))
+        if entry is None:
+            entry = self.trace.pinned(names, names.get("__name__", "globals"))
+            entry.whole = is_ours(names.get("__file__") or "")
+        return entry
 
     def store_global(self, frame, name, value):
         trace = self.trace

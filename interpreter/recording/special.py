@@ -1,0 +1,142 @@
+"""Native callables of which it is known exactly what they read.
+
+`SPECIAL` maps a callable to its handler, called as `handler(machine, callable, args, kwargs)` while a trace records. Calls made by
+our own code (the bodies of lookasides) never end a trace: what their targets read of outside containers is guarded, the rest is the machine's business.
+"""
+
+from __future__ import annotations
+
+import _abc
+import builtins
+import functools
+import operator
+import sys
+import types
+import weakref
+
+import torch
+
+import interpreter.lookasides
+import interpreter.vm
+from interpreter.recording import guards, sources, torch_calls
+from interpreter.recording.numbers import pin
+from interpreter.recording.trace import is_constant
+
+OURS = tuple(package.__path__[0] for package in (interpreter.lookasides, interpreter.vm))
+SPECIAL: dict = {}
+ASK_AGAIN = _abc._abc_subclasscheck
+
+
+@functools.lru_cache(maxsize=4096)
+def is_ours(filename: str) -> bool:
+    """Whether a file belongs to the machine or to the lookasides: its calls are the machine's business, not the user's."""
+    return filename.startswith(OURS)
+
+
+def special(*targets):
+    def register(handler):
+        for target in targets:
+            SPECIAL[target] = handler
+        return handler
+
+    return register
+
+
+@special(*torch_calls.HAS_TORCH_FUNCTION)
+def has_torch_function(machine, callable, args, kwargs):
+    """The recording mode is no reason to take the overridden path; a subclass of Tensor is."""
+    values = args[0] if callable is torch._C._has_torch_function else args
+    return any(isinstance(value, torch.Tensor) and type(value) not in torch_calls.PLAIN_CLASSES for value in values)
+
+
+@special(builtins.vars)
+def vars_(machine, callable, args, kwargs):
+    if len(args) != 1 or kwargs:
+        return vars(*args, **(kwargs or {}))
+    try:
+        return machine.get_attribute(args[0], "__dict__")
+    except AttributeError:
+        raise TypeError("vars() argument must have __dict__ attribute") from None
+
+
+@special(builtins.__import__)
+def import_(machine, callable, args, kwargs):
+    """An import that has happened finds its module again; one that has not happened yet happens once, unrecorded."""
+    name = args[0] if args else None
+    if isinstance(name, str) and name in sys.modules:
+        return callable(*args, **(kwargs or {}))
+    with torch.overrides._pop_mode_temporarily():
+        return callable(*args, **(kwargs or {}))
+
+
+@special(_abc._abc_instancecheck, _abc._abc_subclasscheck)
+def abstract_check(machine, callable, args, kwargs):
+    """`isinstance` of an abstract class depends on what has been registered with it: the program asks again."""
+    trace = machine.trace
+    answer = callable(*args)
+    kind, asked = args[0], args[1] if callable is ASK_AGAIN else type(args[1])
+    if id(kind) not in trace.made and isinstance(asked, type) and id(asked) not in trace.made and asked is not kind:
+        entry = trace.pinned(kind, kind.__qualname__)
+        key = "subclass", asked
+        if key not in entry.known:
+            entry.known[key] = ASK_AGAIN(kind, asked)
+            trace.guard(guards.Constant(sources.Reading(entry.source, ASK_AGAIN, (asked,), "issubclass"), entry.known[key]))
+    return answer
+
+
+@special(_abc.get_cache_token, _abc._abc_init, type.__prepare__, torch.device.__enter__, torch.device.__exit__,
+         torch._C._get_function_stack_at)
+def plainly(machine, callable, args, kwargs):
+    """Gives nothing that a program depends on; what it changes is seen in the operations that follow."""
+    return callable(*map(pin, args), **(kwargs or {}))
+
+
+def weak_reference(machine, reference, args, kwargs):
+    """What a weak reference leads to."""
+    trace = machine.trace
+    entry = trace.find(reference)
+    if entry is None or args or kwargs:
+        return reference(*args, **(kwargs or {}))
+    if "referent" not in entry.known:
+        source = sources.Reading(entry.source, weakref.ref.__call__, (), "weakref")
+        entry.known["referent"] = trace.read(reference(), source)
+    return entry.known["referent"]
+
+
+def cached_function(machine, cached, args, kwargs):
+    """A function with `functools.lru_cache`: the prologue asks the cache again, which gives the object that it holds.
+
+    The first call with some arguments fills the cache, unrecorded; what the function does then is done once, as in eager.
+    """
+    trace = machine.trace
+    arguments = tuple(map(machine.see, args))
+    entry = trace.find(cached)
+    if kwargs or entry is None or not all(is_constant(value) or value is not None and trace.find(value) for value in arguments):
+        machine.sharp(cached, "a cache is asked for arguments that can't be told to be the same in a later call")
+        return cached(*arguments, **(kwargs or {}))
+    for value in arguments:
+        if not is_constant(value):
+            trace.guard(guards.Identity(trace.find(value).source, value))
+    with torch.overrides._pop_mode_temporarily():
+        value = cached(*arguments)
+    name = getattr(cached, "__qualname__", "cached")
+    return trace.read(value, sources.Reading(entry.source, operator.call, arguments, name), fixed=True)
+
+
+SPECIAL_KINDS = {weakref.ref: weak_reference, type(functools.lru_cache(int)): cached_function}
+
+
+def native_base(kind: type) -> type:
+    """The class written in C that a user's class is derived from."""
+    for base in kind.__mro__:
+        if not base.__flags__ & (1 << 9):
+            return base
+    return object
+
+
+def runs_hooks(name_space: dict, bases: tuple) -> bool:
+    """Whether making a class runs hooks written in Python that the machine would not see."""
+    if any(type(base.__init_subclass__) is types.MethodType for base in bases):
+        return True
+    return any(type(getattr(type(value), "__set_name__", None)) is types.FunctionType
+               and type(value).__module__ not in ("functools", "enum", "abc") for value in name_space.values())
