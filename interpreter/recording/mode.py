@@ -28,6 +28,7 @@ from interpreter.recording.torch_calls import (
 from interpreter.recording.trace import Trace, Unknown
 
 NO_KWARGS: dict = {}
+CONVERSIONS = {"to", "float", "half", "bfloat16", "double", "contiguous", "type", "type_as", "cpu", "cuda", "int", "long"}  # may give the tensor itself
 UNSEEN = {"numpy", "__array__", "__dlpack__", "data_ptr", "untyped_storage", "storage", "_typed_storage", "__reduce_ex__", "__deepcopy__",
           "__cuda_array_interface__", "share_memory_", "record_stream"}
 
@@ -111,7 +112,7 @@ def record(trace, func, name, args, kwargs, direct):
         result = func(*args, **kwargs)
         trace.operating += perf_counter() - started
     trace.events += 1
-    if ended:
+    if ended or (args and result is args[0] and name in CONVERSIONS and not trace.tainted(result)):
         return result
     tainted = data_dependent(func, args, kwargs) or any_tainted(trace, args) or (kwargs and any_tainted(trace, kwargs.values()))
     changes = mutates(func, kwargs)
