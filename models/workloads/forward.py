@@ -6,7 +6,6 @@ from torch import Tensor
 from models.workloads.state import named_tensors
 from models.workloads.workload import Call, Job
 
-CHUNK = 6
 
 
 class Forward(Job):
@@ -35,4 +34,5 @@ class ChunkedHead(Forward):
     """The same with the head computed in chunks of tokens, the last one shorter: a list of logits."""
 
     def options(self) -> dict[str, object]:
-        return {"lm_head_chunk_size": CHUNK}
+        (ids,) = self.arguments
+        return {"lm_head_chunk_size": ids.size(1) * 3 // 8}

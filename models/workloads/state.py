@@ -19,7 +19,10 @@ class State:
         self.parameters = copies(dict(module.named_parameters())) if parameters else {}
 
     def restore(self) -> None:
-        """Put the values back. Buffers that appeared since are left where they are."""
+        """Put the values back, and take away buffers that appeared since (LoRA makes one when it first needs it)."""
+        for name in dict(self.module.named_buffers()).keys() - self.buffers.keys():
+            owner, _, attribute = name.rpartition(".")
+            delattr(self.module.get_submodule(owner), attribute)
         now = dict(self.module.named_buffers()) | dict(self.module.named_parameters())
         with torch.no_grad():
             for name, value in (self.buffers | self.parameters).items():

@@ -91,6 +91,19 @@ def test_training_changes_what_can_be_trained_and_a_reset_puts_it_back():
         assert all(parameter.grad is None for parameter in module.parameters())
 
 
+@pytest.mark.parametrize("name", ["forward", "generate"])
+def test_a_reset_takes_away_what_a_run_added_to_the_module(name):
+    (model,) = select(["lora-qv-Llama-3-8B"])
+    module = model.build()
+    job = WORKLOADS[name].prepare(model, module)
+    before = set(dict(module.named_buffers()))
+    job.run(module)
+    assert set(dict(module.named_buffers())) > before
+    job.reset()
+    assert set(dict(module.named_buffers())) == before
+    WORKLOADS[name].prepare(model, module, seed=1).run(module)
+
+
 @pytest.mark.parametrize("name", ["Llama-3-8B", "LLaMAMoE", "deepseek", "lora-all-Mixtral-8x7B-v0.1"])
 def test_training_stays_finite_in_the_narrowest_dtype(name):
     (model,) = select([name])
