@@ -7,7 +7,6 @@ from models.workloads.state import named_tensors
 from models.workloads.workload import Call, Job
 
 
-
 class Forward(Job):
     """The module on new inputs. The inputs are made again for each run, since a module may write to them."""
 
