@@ -95,22 +95,23 @@ class Server:
         self.beginning = {"subjects": list(dict.fromkeys([*prepared.subjects, "eager"])),
                           "models": list(prepared.models), "device": prepared.device}
 
-    def begin(self) -> dict:
-        return self.ask(self.beginning)
+        # Two of these import at the same time: the answer is waited for later.
+        self.send(self.beginning)
 
-    def ask(self, order: dict) -> dict:
-        """One answer. UsageError where the process has died: with everything imported, that is the revision's fault."""
-        try:
+    def send(self, order: dict):
+        with contextlib.suppress(BrokenPipeError):
             print(json.dumps(order), file=self.orders, flush=True)
-            line = self.answers.readline()
-        except BrokenPipeError:
-            line = ""
+
+    def answer(self) -> dict:
+        """One answer. UsageError where the process has died: with everything imported, that is the revision's fault."""
+        line = self.answers.readline()
         if not line:
             raise UsageError(f"the process for a revision ended with status {self.process.wait()}")
         return json.loads(line)
 
     def run(self, cell: Cell, options: Options) -> tuple[dict, dict]:
-        answer = self.ask({"cell": cell.asdict(), "options": dataclasses.asdict(options)})
+        self.send({"cell": cell.asdict(), "options": dataclasses.asdict(options)})
+        answer = self.answer()
         return answer["row"], answer["details"]
 
     def close(self):
@@ -181,7 +182,7 @@ def run_both(revisions: tuple[Revision, Revision], prepared: Prepared, options: 
 
 
 def fill_both(revisions, started, folders, prepared: Prepared, options: Options, say):
-    beginnings = [server.begin() for server in started]
+    beginnings = [server.answer() for server in started]
     stores = []
     for revision, beginning, folder in zip(revisions, beginnings, folders):
         store = Store.create(folder, {**describe(prepared, options), "environment": beginning["environment"],

@@ -12,7 +12,7 @@ def serve():
     import torch
 
     import models  # noqa: F401
-    from harness import bench, cli, frames, report, runner  # noqa: F401
+    from harness import bench, cli, compare, coverage, frames, report, revisions, runner  # noqa: F401
     torch.set_num_threads(1)
     for line in sys.stdin:
         order = json.loads(line)
