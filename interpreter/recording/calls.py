@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextvars
 import functools
 import types
+import weakref
 from types import BuiltinFunctionType, FunctionType, MethodType
 
 import torch
@@ -23,15 +24,18 @@ from interpreter.recording.numbers import TRACED, pin, plain
 from interpreter.recording.position import Position
 from interpreter.recording.special import SPECIAL, SPECIAL_KINDS, is_ours, native_base, runs_hooks
 from interpreter.recording.trace import MISSING, Outside, is_constant
+from interpreter.recording.whole import call_whole, transforms
 from interpreter.vm.calls import native_key
 from interpreter.vm.machine import Machine
 
 BOUND_NATIVE = (BuiltinFunctionType, types.MethodWrapperType)
 HEAP = 1 << 9
+STEPPED = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 NATIVE_METHODS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
 OPERATORS_OF_TORCH = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
 KNOWN_EFFECTS = {print}
-PURE_HERE = {id, torch.jit.is_scripting, types.MethodType, types.FunctionType, torch.finfo, torch.iinfo, torch.device, torch.Size}
+PURE_HERE = {id, torch.jit.is_scripting, types.MethodType, types.FunctionType, torch.finfo, torch.iinfo, torch.device, torch.Size,
+             weakref.ref}
 LOOKED_AT = {len, dict.get, dict.__getitem__, dict.__contains__, dict.__len__, list.__getitem__, list.__len__, tuple.__getitem__,
              tuple.__len__, set.__contains__, frozenset.__contains__, set.__len__}
 
@@ -45,7 +49,7 @@ class Calls(Machine):
             return super().call(callable, args, kwargs)
         kind = type(callable)
         if kind is FunctionType:
-            if callable in torch_calls.WRITTEN_IN_PYTHON:
+            if callable in torch_calls.WRITTEN_IN_PYTHON or callable in SPECIAL:
                 return self.call_native(callable, args, kwargs)
         elif kind is MethodType:
             function = callable.__func__
@@ -54,7 +58,7 @@ class Calls(Machine):
                     return self.call_native(callable, args, kwargs)
                 if isinstance(callable.__self__, type) and issubclass(
                         callable.__self__, torch.autograd.Function) and callable.__name__ == "apply":
-                    return self.call_whole(callable, args, kwargs)
+                    return call_whole(self, callable, args, kwargs)
         elif kind in OPERATORS_OF_TORCH:
             return self.call_native(callable, args, kwargs)
         elif kind is functools.partial:
@@ -87,6 +91,11 @@ class Calls(Machine):
 
     def enter(self, function, args, kwargs=None, noted=False):
         if id(function) not in self.admitted and self.trace.ended is None:
+            if transforms(function.__code__):
+                return call_whole(self, function, args, kwargs)
+            original = function.__dict__.get("_torchdynamo_orig_callable")
+            if original is not None:
+                return self.call(original, args, kwargs)
             self.admit(function)
         return super().enter(function, args, kwargs, noted)
 
@@ -136,7 +145,7 @@ class Calls(Machine):
         if isinstance(owner, torch.Tensor) or self.is_torch(callable, kind):
             return self.call_torch(callable, args, kwargs)
         if isinstance(owner, type) and issubclass(owner, torch.autograd.Function):
-            return self.call_whole(callable, args, kwargs)
+            return call_whole(self, callable, args, kwargs)
         if owner is not None and kind is not MethodType and not isinstance(owner, types.ModuleType):
             descriptor = unbound(callable)
             if not isinstance(owner, type) or type(descriptor) is types.MethodDescriptorType:
@@ -209,15 +218,6 @@ class Calls(Machine):
             for item in list(dict.values(value) if isinstance(value, dict) else value):
                 if isinstance(item, CONTAINERS):
                     self.guard_containers(item, depth + 1)
-
-    def call_whole(self, callable, args, kwargs):
-        """An autograd function's `apply`, or another callable whose inside is not to be recorded: one operation."""
-        self.note(native_key(callable), "torch")
-        for value in args:
-            if isinstance(value, CONTAINERS):
-                self.guard_containers(value)
-        with torch.overrides._pop_mode_temporarily():
-            return operate(self.trace, callable, args, kwargs or {})
 
     def sharp(self, callable, why: str):
         """Native code that could see or do what isn't recorded: the trace ends at the user's line."""
@@ -297,7 +297,8 @@ class Calls(Machine):
         entry = trace.find(obj)
         if known.kind == "writes":
             return self.call_writer(callable, known, descriptor, (obj, *rest), kwargs)
-        if known.kind == "opaque" and not self.in_our_code():
+        steps = isinstance(obj, STEPPED) and entry is None
+        if known.kind == "opaque" and not steps and not self.in_our_code():
             self.sharp(descriptor, "native code that isn't known to be pure")
             return self.unrecorded(callable, args, kwargs)
         if entry is not None:
@@ -366,7 +367,9 @@ class Calls(Machine):
         """A native function that writes one of its arguments."""
         trace = self.trace
         position = known.argument or 0
-        target = args[position] if len(args) > position else None
+        if len(args) <= position:
+            return super().call_native(callable, args, kwargs)
+        target = args[position]
         entry = self.entry_of(target)
         others = [self.see(value) for i, value in enumerate(args) if i != position]
         if kwargs:

@@ -14,6 +14,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from interpreter.recording import torch_calls
+from interpreter.recording.numbers import plain
 from interpreter.recording.operations import Ref
 from interpreter.recording.torch_calls import (
     METADATA_GETTERS,
@@ -95,7 +96,7 @@ def free_sizes(trace, args, value):
     return torch.Size([size(i) for i in range(tensor.dim())])
 
 
-def record(trace, func, name, args, kwargs, direct):
+def record(trace, func, name, args, kwargs, direct, whole=False):
     ended = trace.ended is not None
     templates = named = None
     if not ended:
@@ -116,7 +117,7 @@ def record(trace, func, name, args, kwargs, direct):
         return result
     tainted = data_dependent(func, args, kwargs) or any_tainted(trace, args) or (kwargs and any_tainted(trace, kwargs.values()))
     changes = mutates(func, kwargs)
-    effect = changes and trace.seen_outside(args, kwargs) or name in torch_calls.RANDOM
+    effect = whole or changes and trace.seen_outside(args, kwargs) or torch_calls.draws(name, args, kwargs)
     operation = trace.add(func, templates, named, effect=effect)
     if isinstance(result, torch.Tensor):
         trace.add_tensor(result, Ref(operation.index), tainted)

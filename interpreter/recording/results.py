@@ -12,6 +12,7 @@ import collections
 import copyreg
 import functools
 import types
+import weakref
 
 import torch
 
@@ -99,6 +100,9 @@ class Builder:
             return build
         if kind in ITERATORS:
             return self.iterator(value)
+        if kind is weakref.ref and value() is not None:
+            callback = () if value.__callback__ is None else (value.__callback__,)
+            return self.keep(value, Build("call", self.parts((weakref.ref, value(), *callback))))
         if isinstance(value, PINNED_KINDS):
             if isinstance(value, type) and id(value) in self.trace.made:
                 raise Unknown(f"the class {value.__qualname__} was made inside the call")

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import _abc
 import builtins
+import collections
+import copyreg
 import functools
 import operator
 import sys
+import threading
 import types
 import weakref
 
@@ -21,6 +24,8 @@ import interpreter.vm
 from interpreter.recording import guards, sources, torch_calls
 from interpreter.recording.numbers import pin
 from interpreter.recording.trace import is_constant
+from interpreter.vm.frame import Frame
+from interpreter.vm.hooks import Then, hooked
 
 OURS = tuple(package.__path__[0] for package in (interpreter.lookasides, interpreter.vm))
 SPECIAL: dict = {}
@@ -84,11 +89,63 @@ def abstract_check(machine, callable, args, kwargs):
     return answer
 
 
-@special(_abc.get_cache_token, _abc._abc_init, type.__prepare__, torch.device.__enter__, torch.device.__exit__,
-         torch._C._get_function_stack_at)
+LOCKS = [getattr(type(lock), name) for lock in (threading.Lock(), threading.RLock())
+         for name in ("acquire", "release", "__enter__", "__exit__")]
+
+
+@special(_abc.get_cache_token, _abc._abc_init, torch.device.__enter__, torch.device.__exit__,
+         torch._C._get_function_stack_at, types.FunctionType.__get__, *LOCKS)
 def plainly(machine, callable, args, kwargs):
     """Gives nothing that a program depends on; what it changes is seen in the operations that follow."""
     return callable(*map(pin, args), **(kwargs or {}))
+
+
+COPIED = (object, list, dict, set, frozenset, collections.OrderedDict, collections.deque, collections.defaultdict, BaseException, Exception)
+
+
+@special(property.__get__)
+def property_get(machine, callable, args, kwargs):
+    made, obj = args[0], args[1] if len(args) > 1 else None
+    if obj is None or made.fget is None:
+        return callable(*args)
+    return machine.call(machine.pin_function(made.fget), (obj,), None)
+
+
+@special(property.__set__)
+def property_set(machine, callable, args, kwargs):
+    made, obj, value = args
+    if made.fset is None:
+        return callable(*args)
+    result = machine.call(machine.pin_function(made.fset), (obj, value), None)
+    return hooked(result, Then(lambda _: None)) if type(result) is Frame else None
+
+
+@special(object.__reduce_ex__)
+def reduce(machine, callable, args, kwargs):
+    """How an object is copied: its class and its state, as `object.__reduce_ex__` tells them, with the user's hooks interpreted."""
+    obj, protocol = args
+    kind = type(obj)
+    trace = machine.trace
+    if type(machine.lookup(kind, "__reduce__")) is types.FunctionType:
+        return machine.call(machine.lookup(kind, "__reduce__"), (obj,), None)
+    hooks = [name for name in ("__getnewargs_ex__", "__getnewargs__") if type(machine.lookup(kind, name)) is types.FunctionType]
+    if hooks or protocol < 2 or native_base(kind) not in COPIED:
+        machine.sharp(callable, "asks an object how it is copied")
+        return callable(*args)
+    entry = trace.find(obj)
+    if entry is not None:
+        space = trace.namespace(entry)
+        if space is not None:
+            trace.read_all(space)
+        for name in copyreg._slotnames(kind) or ():
+            if hasattr(obj, name):
+                machine.get_attribute(obj, name)
+    machine.see(obj)
+    how = callable(*args)
+    hook = machine.lookup(kind, "__getstate__")
+    if type(hook) is types.FunctionType:
+        return (*how[:2], machine.invoke(hook, obj), *how[3:])
+    return how
 
 
 def weak_reference(machine, reference, args, kwargs):

@@ -39,6 +39,7 @@ RANDOM = {
     "normal", "poisson", "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "rrelu", "gumbel_softmax",
     "binomial", "fractional_max_pool2d", "fractional_max_pool3d", "_sample_dirichlet", "_standard_gamma", "native_dropout",
     "multi_head_attention_forward", "lstm", "gru", "rnn_tanh", "rnn_relu", "empty", "empty_like", "empty_strided", "new_empty",
+    "uniform", "random", "exponential", "cauchy", "geometric", "log_normal", "print",
 }
 
 
@@ -128,6 +129,13 @@ def mutates(function, kwargs) -> bool:
         return True
     return name in ("__setitem__", "backward") or "out" in kwargs or (
         type(function).__name__ == "method-wrapper" and function.__name__ != "__get__")
+
+
+def draws(name: str, args, kwargs) -> bool:
+    """Whether an operation draws random numbers, or does something else that must not be done twice."""
+    if name.rstrip("_") in RANDOM:
+        return True
+    return name == "scaled_dot_product_attention" and bool(args[4] if len(args) > 4 else kwargs.get("dropout_p", 0.0))
 
 
 def data_dependent(function, args, kwargs) -> bool:

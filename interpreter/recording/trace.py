@@ -79,6 +79,7 @@ class Trace:
         self.asked_distinct: dict[int, Outside] = {}
         self.objects: dict[int, tuple] = {}
         self.seen = 0
+        self.grads_moved = False
         self.operating = 0.0
 
     # Ending
