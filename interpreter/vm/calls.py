@@ -12,6 +12,7 @@ from types import (
 )
 
 from .binding import bind
+from .code import OPTIMIZED
 from .frame import Frame
 from .hooks import Instance, Then, hooked
 from .lookups import lookup, special
@@ -138,7 +139,10 @@ class Calls:
             return function(*args, **(kwargs or {}))
         if not noted and not plan.silent:
             self.note(plan, "interpreted")
-        return Frame(self, code, plan, function, function.__globals__, function.__builtins__, slots)
+        space = function.__globals__
+        if plan.flags & OPTIMIZED:
+            return Frame(self, code, plan, function, space, function.__builtins__, slots)
+        return Frame(self, code, plan, function, space, function.__builtins__, slots, space)
 
     def call_class(self, cls, kind, args, kwargs):
         """``type.__call__`` taken apart: the metaclass's ``__call__``, then ``__new__`` and ``__init__``."""
@@ -194,10 +198,26 @@ class Calls:
         """Call the real thing, natively."""
         key = native_key(function)
         self.note(key, "lookaside" if key in self.routes else "opaque")
+        if borrows(function) and self.frame.code is not None:
+            return FunctionType(_borrowing, self.frame.globals)(function, args, kwargs or {})
         return function(*args, **kwargs) if kwargs else function(*args)
 
 
 _type_call_slot = type.__dict__["__call__"]
+
+
+def borrows(function):
+    """Does a native callable look at the globals of its caller? Those that make classes and type variables do."""
+    if isinstance(function, type):
+        return issubclass(function, type) or function.__module__ == "typing"
+    return type(function) is BuiltinFunctionType and function.__self__ is type
+
+
+def _call(function, args, kwargs):
+    return function(*args, **kwargs)
+
+
+_borrowing = _call.__code__
 
 
 def within(frame, body):

@@ -11,12 +11,13 @@ from dis import hasjrel
 from os import sep
 from pathlib import Path
 
+from .frame import iterator_of
 from .registry import OPERANDS, VERSION
 from .values import NULL
 
 SILENT = {"NOP", "RESUME", "PRECALL", "EXTENDED_ARG", "CACHE", "MAKE_CELL_", "NOT_TAKEN", "INTERPRETER_EXIT"}
 GENERATOR, COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x200
-VARARGS, VARKEYWORDS = 0x04, 0x08
+OPTIMIZED, VARARGS, VARKEYWORDS = 0x01, 0x04, 0x08
 _RELATIVE = set(hasjrel)
 _PACKAGE = str(Path(__file__).parents[1]) + sep
 
@@ -66,7 +67,7 @@ class Plan:
 
 def exception_table(table):
     """Entries (start, end, target, depth, lasti) in byte offsets, from the packed form of ``co_exceptiontable``."""
-    entries, data = [], iter(table)
+    entries, data = [], iterator_of(table)
 
     def number(byte):
         value = byte & 63

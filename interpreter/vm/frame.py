@@ -3,6 +3,10 @@
 from .limits import host_depth
 from .values import NULL
 
+iterator_of = iter
+"""Kept here, as the user's program may change its builtins while the machine runs."""
+
+
 class Frame:
     """A call in progress.
 
@@ -24,7 +28,7 @@ class Frame:
         self.back = back
         self.depth = depth = back.depth + 1
         self.stack = []
-        self.iterator = iterator = iter(plan.instructions)
+        self.iterator = iterator = iterator_of(plan.instructions)
         self.jump = iterator.__setstate__
         self.handling = self.hook = self.shown = self.snapshot = self.generator = self.restored = self.state = None
         self.ticks = 0
@@ -82,7 +86,7 @@ class Root:
     def __init__(self, machine, back, handling=None):
         self.machine, self.back, self.handling = machine, back, handling
         self.depth = back.depth if back is not None else host_depth()
-        self.stack, self.iterator, self.error, self.drives = [], iter(()), None, False
+        self.stack, self.iterator, self.error, self.drives = [], iterator_of(()), None, False
 
 CellType = type((lambda x: lambda: x)(1).__closure__[0])
 """CPython's own type of cells."""

@@ -2,7 +2,7 @@
 
 from types import FunctionType, GeneratorType
 
-from .frame import Frame
+from .frame import Frame, iterator_of
 from .generators import frame_of
 from .hooks import Then, hooked
 from .lookups import lookup, special
@@ -18,10 +18,10 @@ class Iteration:
         """``iter(obj)``: an iterator, or the Frame that will give it."""
         kind = type(obj)
         if kind in _NATIVE:
-            return iter(obj)
+            return iterator_of(obj)
         function = special(kind, "__iter__")
         if function is None:
-            return iter(obj)
+            return iterator_of(obj)
         result = self.call(function, [obj])
         if type(result) is Frame:
             return hooked(result, Then(checked_iterator))
@@ -59,9 +59,9 @@ class Iteration:
         """An iterator over ``iterable`` whose Python code is interpreted, for use inside the machine."""
         kind = type(iterable)
         if kind in _NATIVE:
-            return iter(iterable)
+            return iterator_of(iterable)
         function = special(kind, "__iter__")
-        iterator = iter(iterable) if function is None else checked_iterator(self.invoke(function, iterable))
+        iterator = iterator_of(iterable) if function is None else checked_iterator(self.invoke(function, iterable))
         if special(type(iterator), "__next__") is None:
             return iterator
         return Stepping(self, iterator)

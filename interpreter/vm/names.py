@@ -1,6 +1,7 @@
 """Globals, the names of class bodies and modules, cells, and imports."""
 
 import builtins
+from types import ModuleType
 
 from .frame import Frame
 from .imports import import_submodule
@@ -11,8 +12,8 @@ _builtins = builtins.__dict__
 
 def builtins_of(names):
     """The builtins that code with these globals sees, as a mapping."""
-    found = names.get("__builtins__", builtins)
-    return found if isinstance(found, dict) else found.__dict__
+    found = dict.get(names, "__builtins__", builtins)
+    return found.__dict__ if isinstance(found, ModuleType) else found
 
 
 class Names:

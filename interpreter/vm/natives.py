@@ -90,8 +90,19 @@ def vars_(machine, *args):
 @native(builtins.dir)
 def dir_(machine, *args):
     if not args:
-        return sorted(locals_(machine))
+        return sorted_names(machine, locals_(machine))
     return machine.call_native(dir, args)
+
+
+def sorted_names(machine, space):
+    """The names of a local namespace, sorted, as ``dir()`` gives them."""
+    if type(space) is dict:
+        return sorted(space)
+    names = machine.invoke(space.keys)
+    if not isinstance(names, list):
+        raise TypeError(f"dir(): expected keys() of locals to be a list, not '{type(names).__name__}'")
+    machine.invoke(names.sort)
+    return names
 
 
 def _run_code(machine, code, global_names, local_space, closure=None):
