@@ -102,7 +102,8 @@ def main(arguments: list[str]) -> int:
     for row in shown:
         sys.stdout.write(f"{row['callable']:45} {row['status']:10} {row['reason']}\n")
     counts = collections.Counter(row["status"] for row in shown)
-    sys.stdout.write(f"{len(shown)} callables: " + ", ".join(f"{count} {status}" for status, count in counts.most_common()) + "\n")
+    total = ", ".join(f"{count} {status}" for status, count in counts.most_common())
+    sys.stdout.write(f"{len(shown)} callables: {total}\n")
     return 0
 
 

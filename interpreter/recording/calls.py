@@ -326,17 +326,18 @@ class Calls(Machine):
             return self.context_variable(obj, descriptor, rest)
         if entry is None or kwargs:
             return MISSING
+        count = len(rest)
         if type(obj) in DICTS and rest and is_constant(rest[0]):
-            if descriptor in (dict.get, dict.__getitem__):
+            if descriptor is dict.get and count <= 2 or descriptor is dict.__getitem__ and count == 1:
                 value = trace.read_key(entry, rest[0])
                 if value is MISSING:
                     return obj[rest[0]] if descriptor is dict.__getitem__ else rest[1] if len(rest) > 1 else None
                 return value
-            if descriptor is dict.__contains__:
+            if descriptor is dict.__contains__ and count == 1:
                 return trace.read_present(entry, rest[0])
-            if descriptor is dict.__setitem__:
+            if descriptor is dict.__setitem__ and count == 2:
                 return self.write_item(entry, *rest)
-        if descriptor.__name__ == "__len__" and isinstance(obj, CONTAINERS):
+        if descriptor.__name__ == "__len__" and not rest and isinstance(obj, CONTAINERS):
             trace.read_length(entry)
             return len(obj)
         return MISSING

@@ -1,4 +1,5 @@
 """One call made twice, natively and in the machine: same result, same log of hooks, same exception."""
+
 import collections
 import itertools
 import re

@@ -1,8 +1,9 @@
 """Arguments of many kinds, as recipes: each run makes its own objects afresh, which log what is asked of them.
 
-A recipe is a small frozen value (Hypothesis prints and shrinks it); ``make(recipe, log)`` gives the object. Both runs of a
-comparison make the same objects, and their logs say which of their methods were called, in order, and with what.
+A recipe is a small frozen value (Hypothesis prints and shrinks it); ``make(recipe, log)`` gives the object. Both runs
+of a comparison make the same objects, and their logs say which of their methods were called, in order, with what.
 """
+
 import collections
 import functools
 import itertools
@@ -63,39 +64,74 @@ def arithmetic(function, swap=False):
             return NotImplemented
         pair = (number_of(other), self.number) if swap else (self.number, number_of(other))
         return type(self)(self.log, f"({self.name}~{label(other)})", function(*pair), self.mood)
+
     return answer
 
 
 def comparison(function):
     def answer(self, other):
-        return Truth(self.log, f"{self.name}?", function(self.number, number_of(other)), self.mood) \
-            if self.mood == "lazy" else function(self.number, number_of(other))
+        return (
+            Truth(self.log, f"{self.name}?", function(self.number, number_of(other)), self.mood)
+            if self.mood == "lazy"
+            else function(self.number, number_of(other))
+        )
+
     return answer
 
 
 BINARY = {f"__{side}{name}__" for name in "add mul sub divmod pow".split() for side in ("", "r")} | {
-    f"__{name}__" for name in "eq ne lt le gt ge".split()}
-ODD = {"__len__": -1, "__bool__": 2, "__index__": "one", "__float__": "half", "__hash__": 1.5, "__repr__": 3, "__str__": None,
-       "__int__": "two", "__format__": 4, "__iter__": 7, "__round__": "r", "__abs__": None, "__reversed__": 5,
-       "__length_hint__": "long", "__lt__": [], "__eq__": [], "__gt__": [], "__add__": "sum"}
+    f"__{name}__" for name in "eq ne lt le gt ge".split()
+}
+ODD = {
+    "__len__": -1,
+    "__bool__": 2,
+    "__index__": "one",
+    "__float__": "half",
+    "__hash__": 1.5,
+    "__repr__": 3,
+    "__str__": None,
+    "__int__": "two",
+    "__format__": 4,
+    "__iter__": 7,
+    "__round__": "r",
+    "__abs__": None,
+    "__reversed__": 5,
+    "__length_hint__": "long",
+    "__lt__": [],
+    "__eq__": [],
+    "__gt__": [],
+    "__add__": "sum",
+}
 
 FAMILIES = {
     "number": {
-        "__index__": lambda self: int(self.number), "__float__": lambda self: float(self.number),
-        "__int__": lambda self: int(self.number), "__abs__": lambda self: abs(self.number),
-        "__round__": lambda self, *n: round(self.number, *n), "__trunc__": lambda self: int(self.number),
-        "__floor__": lambda self: int(self.number), "__ceil__": lambda self: int(self.number) + 1,
+        "__index__": lambda self: int(self.number),
+        "__float__": lambda self: float(self.number),
+        "__int__": lambda self: int(self.number),
+        "__abs__": lambda self: abs(self.number),
+        "__round__": lambda self, *n: round(self.number, *n),
+        "__trunc__": lambda self: int(self.number),
+        "__floor__": lambda self: int(self.number),
+        "__ceil__": lambda self: int(self.number) + 1,
         "__complex__": lambda self: complex(self.number),
-        **{f"__{side}{name}__": arithmetic(getattr(operator, name), bool(side))
-           for name in ("add", "mul", "sub") for side in ("", "r")},
+        **{
+            f"__{side}{name}__": arithmetic(getattr(operator, name), bool(side))
+            for name in ("add", "mul", "sub")
+            for side in ("", "r")
+        },
     },
     "ordered": {f"__{name}__": comparison(getattr(operator, name)) for name in ("lt", "gt", "le", "ge", "eq")}
     | {"__hash__": lambda self: hash(self.number)},
-    "shown": {"__repr__": lambda self: f"<{self.name}>", "__str__": lambda self: f"{self.name}!",
-              "__format__": lambda self, spec: f"{self.name}:{spec}"},
+    "shown": {
+        "__repr__": lambda self: f"<{self.name}>",
+        "__str__": lambda self: f"{self.name}!",
+        "__format__": lambda self, spec: f"{self.name}:{spec}",
+    },
     "sized": {"__len__": lambda self: abs(int(self.number)), "__bool__": lambda self: bool(self.number)},
-    "sequence": {"__len__": lambda self: abs(int(self.number)),
-                 "__getitem__": lambda self, i: i * 10 if 0 <= i < abs(self.number) else stop(IndexError(i))},
+    "sequence": {
+        "__len__": lambda self: abs(int(self.number)),
+        "__getitem__": lambda self, i: i * 10 if 0 <= i < abs(self.number) else stop(IndexError(i)),
+    },
 }
 
 
@@ -109,8 +145,18 @@ def thing_class(*families):
 
 
 Truth = thing_class("sized")
-CLASSES = {families: thing_class(*families) for families in (
-    ("number",), ("ordered",), ("shown",), ("sized",), ("sequence",), ("number", "ordered", "shown"), ())}
+CLASSES = {
+    families: thing_class(*families)
+    for families in (
+        ("number",),
+        ("ordered",),
+        ("shown",),
+        ("sized",),
+        ("sequence",),
+        ("number", "ordered", "shown"),
+        (),
+    )
+}
 
 
 class Source:
@@ -217,7 +263,9 @@ def logged(answer):
         def function(*args, **kwargs):
             log.append((name, *map(label, args), *kwargs))
             return answer(*args)
+
         return function
+
     return maker
 
 
@@ -240,6 +288,7 @@ def countdown(log, name, n):
         if left[0] < -3:
             raise Boom("below")
         return left[0]
+
     return function
 
 
@@ -292,25 +341,46 @@ elements = st.one_of(small, small, things, scalars)
 def many(kind, *before, of=elements, least=0, most=4):
     """A recipe with parts before, then some elements."""
     return st.tuples(st.tuples(*before), st.lists(of, min_size=least, max_size=most)).map(
-        lambda made: Recipe(kind, (*made[0], *made[1])))
+        lambda made: Recipe(kind, (*made[0], *made[1]))
+    )
 
 
 fails = st.sampled_from([None, None, None, -1, 0, 1, 2])
 
 
 def iterables_of(of, most=4):
-    return st.one_of(many("list", of=of, most=most), many("tuple", of=of, most=most), many("iterator", of=of, most=most),
-                     many("source", fails, of=of, most=most), many("hinted", fails, of=of, most=most),
-                     many("generator", fails, of=of, most=most), many("deque", of=of, most=most),
-                     many("cut", st.integers(0, 5), of=of, least=1, most=most))
+    return st.one_of(
+        many("list", of=of, most=most),
+        many("tuple", of=of, most=most),
+        many("iterator", of=of, most=most),
+        many("source", fails, of=of, most=most),
+        many("hinted", fails, of=of, most=most),
+        many("generator", fails, of=of, most=most),
+        many("deque", of=of, most=most),
+        many("cut", st.integers(0, 5), of=of, least=1, most=most),
+    )
 
 
-hashables = st.one_of(small, st.sampled_from(["a", "b", None, 1.5]), recipe("thing", st.just(("ordered",)), st.just("plain"), small))
-pairs = st.one_of(many("tuple", of=hashables, least=2, most=2), many("source", fails, of=hashables, least=2, most=2),
-                  many("list", of=hashables, most=3), st.just("xy"))
+hashables = st.one_of(
+    small, st.sampled_from(["a", "b", None, 1.5]), recipe("thing", st.just(("ordered",)), st.just("plain"), small)
+)
+pairs = st.one_of(
+    many("tuple", of=hashables, least=2, most=2),
+    many("source", fails, of=hashables, least=2, most=2),
+    many("list", of=hashables, most=3),
+    st.just("xy"),
+)
 wrong = st.one_of(scalars, things)
-iterables = st.one_of(iterables_of(elements), iterables_of(elements), recipe("thing", st.just(("sequence",)), moods, small),
-                      st.sampled_from(["abc", "", range(3)]), wrong)
-callables = st.one_of(*(recipe(kind) for kind in ("same", "pair", "first_or_raise", "truthy", "callable", "method")),
-                      st.sampled_from([None, operator.add, len, str, bool, max, abs]),
-                      recipe("partial", recipe("pair")), wrong)
+iterables = st.one_of(
+    iterables_of(elements),
+    iterables_of(elements),
+    recipe("thing", st.just(("sequence",)), moods, small),
+    st.sampled_from(["abc", "", range(3)]),
+    wrong,
+)
+callables = st.one_of(
+    *(recipe(kind) for kind in ("same", "pair", "first_or_raise", "truthy", "callable", "method")),
+    st.sampled_from([None, operator.add, len, str, bool, max, abs]),
+    recipe("partial", recipe("pair")),
+    wrong,
+)

@@ -1,4 +1,5 @@
 """Every lookaside is faithful: original and stand-in have the same outcome, log of hook calls and exception."""
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 
@@ -6,8 +7,9 @@ from interpreter.lookasides import REGISTRY
 from tests.lookasides.outcome import both
 from tests.lookasides.shapes import shape_of
 
-QUICK = settings(max_examples=25, deadline=None, derandomize=True, database=None,
-                 suppress_health_check=list(HealthCheck))
+QUICK = settings(
+    max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
 
 
 @pytest.mark.parametrize("entry", list(REGISTRY.values()), ids=lambda entry: entry.name)
