@@ -25,7 +25,7 @@ class Entry:
         self.recorded_guards = recorded.trace.guards
         self.chain = cut(recorded.trace, recorded.result, recorded.writes, recorded.tail)
         self.root = self.chain[0]
-        self.operations = [step for step in recorded.trace.steps if type(step) is Operation]
+        self.operations = [operation for segment in self.chain for operation in segment.operations]
         self.logged = len(self.chain) > 1 or any(operation.effect for operation in self.operations)
         started = time.perf_counter()
         if self.tail is None:
@@ -117,7 +117,7 @@ def execute(entry: Entry, inputs: tuple, args, kwargs):
     path: list[Operation] = []
     depth = 0
     while True:
-        path.extend(segment.operations)
+        path.extend(segment.events)
         if segment.tail is not None:
             raise SideExit(path, values, segment, depth, None, None, False)
         try:

@@ -107,13 +107,16 @@ def record(trace, func, name, args, kwargs, direct, whole=False):
             trace.end(f"{torch_calls.plain_name(func)} was given {reason}")
             ended = True
     if trace.replay is not None and trace.replay.has_next():
-        result = trace.replay.next(func)
+        result = trace.replay.next(func, args)
     else:
         started = perf_counter()
         result = func(*args, **kwargs)
         trace.operating += perf_counter() - started
     trace.events += 1
-    if ended or (args and result is args[0] and name in CONVERSIONS and not trace.tainted(result)):
+    if ended:
+        return result
+    if args and result is args[0] and name in CONVERSIONS and not trace.tainted(result):
+        trace.add(func, templates, named, dropped=True)
         return result
     tainted = data_dependent(func, args, kwargs) or any_tainted(trace, args) or (kwargs and any_tainted(trace, kwargs.values()))
     changes = mutates(func, kwargs)

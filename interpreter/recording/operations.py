@@ -63,6 +63,7 @@ class Operation:
     element: bool = False  # takes a part of the result of the operation before it: costs nothing and is not an event
     effect: bool = False  # does something that can be seen from outside: writes outside memory, draws random numbers
     number: bool = False  # arithmetic on traced numbers
+    dropped: bool = False  # gave its first argument itself (a conversion to what it is already): programs leave it out
 
     def __str__(self):
         arguments = [*map(repr, self.args), *(f"{key}={value!r}" for key, value in self.kwargs.items())]

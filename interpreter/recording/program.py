@@ -15,8 +15,9 @@ class Segment:
     """`operations`, then either `check` and `branches` (by answer: alternatives with a prologue of their own each, but for the first), or `result` and
     `writes`; `tail` says why it ends early."""
 
-    def __init__(self, operations: list[Operation]):
-        self.operations = operations
+    def __init__(self):
+        self.operations: list[Operation] = []
+        self.events: list[Operation] = []  # the operations, and those that were left out
         self.check: Check | None = None
         self.branches: dict = {}
         self.result = None
@@ -36,13 +37,15 @@ class Segment:
 
 def cut(trace: Trace, result, writes, tail) -> list[Segment]:
     """A recorded trace as a chain of segments: first, second ..., linked by the answers that were given."""
-    chain = [Segment([])]
+    chain = [Segment()]
     for step in trace.steps:
         if type(step) is Operation:
-            chain[-1].operations.append(step)
+            chain[-1].events.append(step)
+            if not step.dropped:
+                chain[-1].operations.append(step)
         else:
             chain[-1].check = step
-            following = Segment([])
+            following = Segment()
             chain[-1].branches[answer_key(step.answer)] = [following]
             chain.append(following)
     chain[-1].result, chain[-1].writes, chain[-1].tail = result, writes, tail
@@ -86,19 +89,21 @@ class Replay:
         self.values = values
         self.error = error
         self.done = 0
-        self.count = sum(operation.index in values for operation in self.path)
+        self.count = 1 + max((i for i, operation in enumerate(self.path) if operation.index in values), default=-1)
         self.redo = not values
 
     def has_next(self) -> bool:
         """Whether the next operation has been done, or has been tried and raised."""
         return not self.redo and (self.done < self.count or self.error is not None)
 
-    def next(self, function):
+    def next(self, function, args):
         """The result that the next operation gave, or its exception."""
         operation = self.path[self.done]
         if operation.function is not function and operation.function != function:
             raise Diverged(f"taking up a call, {operation} was expected but {function} came")
         self.done += 1
+        if operation.dropped:
+            return args[0]
         if operation.index in self.values:
             return self.values[operation.index]
         error, self.error = self.error, None
