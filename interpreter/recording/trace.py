@@ -224,11 +224,10 @@ class Trace:
                 return entry.known.get(index if index >= 0 else index + len(value), value[index])
             return value[index]
         self.read_length(entry)
-        if index < 0:
-            index += len(value)
-        if index not in entry.known and 0 <= index < len(value):
-            entry.known[index] = self.read(value[index], sources.Item(entry.source, index))
-        return entry.known[index] if index in entry.known else value[index]
+        place = index + len(value) if index < 0 else index
+        if place not in entry.known and 0 <= place < len(value):
+            entry.known[place] = self.read(value[index], sources.Item(entry.source, place))
+        return entry.known[place] if 0 <= place < len(value) else value[index]
 
     def read_all(self, entry: Outside):
         """Guard the whole of a builtin container, as it was before this call wrote to it: its length, keys, order and items."""
