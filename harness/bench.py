@@ -39,7 +39,7 @@ class Request:
     resume: bool = False
     out: Path | None = None
     options: Options | None = None
-    quiet: bool = False
+    baseline: Path | None = None
 
 
     def planless(self) -> bool:
@@ -175,9 +175,7 @@ def bench(request: Request, say=print) -> int:
         store = Store.create(folder, describe(prepared, options))
     with store:
         status = fill(store, prepared, options, expected, jobs(request, prepared), say)
-    if not request.quiet:
-        status = conclude(store, status, say)
-    return status
+    return conclude(store, status, say, request.baseline)
 
 
 def jobs(request: Request, prepared: Prepared) -> int:
@@ -259,12 +257,17 @@ def measure_noise(prepared: Prepared, options: Options, say) -> dict | None:
     return noise.summary(rows)
 
 
-def conclude(store: Store, status: int, say) -> int:
+def conclude(store: Store, status: int, say, held_against: Path | None) -> int:
     """Reads the run back, writes its reports, shows it. A run that ended early keeps the status that it ended with."""
-    from harness import report
+    from harness import baseline, report
     from harness.frames import load
     from harness.summary import summarise
-    summary = summarise(load(store.folder))
+    run = load(store.folder)
+    departures, unjudged = baseline.check(run, held_against) if held_against and not status else ([], None)
+    summary = summarise(run)
+    summary.shortcomings += departures
+    if unjudged:
+        say(f"not held against the baseline: {unjudged}")
     report.terminal(summary)
     try:
         report.write(summary)

@@ -16,7 +16,7 @@ from harness.environment import ROOT
 from harness.errors import StoreError, UsageError, nearest
 
 #: Sub-commands that are planned and not there.
-ABSENT = ("history", "repro", "bisect", "nightly", "baseline")
+ABSENT = ("repro", "bisect", "nightly")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -57,6 +57,8 @@ def parser() -> argparse.ArgumentParser:
     add_report(commands)
     add_compare(commands)
     add_coverage(commands)
+    add_baseline(commands)
+    add_history(commands)
     return top
 
 
@@ -71,6 +73,8 @@ def add_run(commands):
     add_plan(run)
     run.add_argument("--resume", action="store_true", help="go on with the unfinished run in --out")
     run.add_argument("--out", type=Path, metavar="DIR", help="the run's folder (default: results/ and the time)")
+    run.add_argument("--baseline", type=Path, metavar="DIR", default=ROOT / "results" / "baseline",
+                     help="expectations to hold the run against (default: results/baseline)")
     run.set_defaults(command=run_command)
 
 
@@ -128,6 +132,20 @@ def add_coverage(commands):
     coverage.set_defaults(command=coverage_command)
 
 
+def add_baseline(commands):
+    baseline = commands.add_parser("baseline", help="write the exact facts of a run into results/baseline")
+    baseline.add_argument("run", nargs="?", type=Path, metavar="RUN", help="a stored run (default: run the zoo now)")
+    baseline.add_argument("--into", type=Path, metavar="DIR", help="another folder than results/baseline")
+    baseline.set_defaults(command=baseline_command)
+
+
+def add_history(commands):
+    history = commands.add_parser("history", help="a model's cells over all stored runs, with steps marked")
+    history.add_argument("model", metavar="MODEL", help="a model's name, a glob, or a cell")
+    history.add_argument("--results", type=Path, default=Path("results"), metavar="DIR")
+    history.set_defaults(command=history_command)
+
+
 def positive(kind):
     def parse(text):
         try:
@@ -169,7 +187,7 @@ def run_command(arguments) -> int:
         raise UsageError("--resume: say which run to go on with: --out DIR")
     check_folder(arguments)
     from harness.bench import bench
-    return bench(request(arguments, resume=arguments.resume, out=arguments.out), say=say)
+    return bench(request(arguments, baseline=arguments.baseline, resume=arguments.resume, out=arguments.out), say=say)
 
 
 def check_folder(arguments):
@@ -260,3 +278,43 @@ def coverage_command(arguments) -> int:
     base, head = arguments.runs
     pair = runs_of(arguments, base, head) or (load(base), load(head))
     return coverage_report.show_two(pair[0], pair[1], arguments.format)
+
+
+def baseline_command(arguments) -> int:
+    from harness import baseline
+    from harness.frames import load
+    folder = arguments.into or baseline.FOLDER
+    if arguments.run is not None:
+        run = load(arguments.run)
+    else:
+        import tempfile
+
+        from harness.bench import Request, bench
+        from harness.measure import Options
+        with tempfile.TemporaryDirectory() as out:
+            status = bench(Request(device="cpu", options=Options(timed=False), out=Path(out) / "run"), say)
+            if status > 1:
+                return status
+            run = load(Path(out) / "run")
+    failed = run.cells[run.cells["status"] != "pass"]["cell"].tolist() + run.missing
+    try:
+        for path in baseline.write(run, folder):
+            say(str(path))
+    except OSError as error:
+        raise UsageError(f"{folder} can't be written: {error.strerror}") from None
+    for cell in failed:
+        say(f"does not pass, and is now expected not to: {cell}")
+    return 0
+
+
+def history_command(arguments) -> int:
+    from harness.history import history
+    from harness.report import console, rich_table
+    found = history(arguments.model, arguments.results)
+    shown = found[["started", "commit", "cell", "status", "parity", "instructions", "ratio", "step"]].copy()
+    shown["commit"] = [(commit or "")[:10] + ("+" if dirty else "")
+                       for commit, dirty in zip(found["commit"], found["dirty"])]
+    console().print(rich_table(shown))
+    steps = int((found["step"] != "").sum())
+    console().print(f"{len(found)} rows of {found['cell'].nunique()} cells, {steps} steps")
+    return 0
