@@ -14,6 +14,9 @@ EXTRAS ?= test,dev
 # Pythons that `make test-versions` looks for, besides the one of the environment.
 VERSIONS ?= 3.11 3.12 3.13
 
+# Thunder takes part where it is installed (make install EXTRAS=test,dev,thunder).
+THUNDER = $(shell $(BIN)/python -c 'import importlib.util as u; print("thunder" if u.find_spec("thunder") else "")')
+
 # $(call need,FILE): one line and status 1 where the machinery behind a target isn't part of this checkout.
 need = @test -e $(1) || { echo "make $@: needs $(1), which this checkout does not have" >&2; exit 1; }
 
@@ -42,7 +45,7 @@ bench-all: $(INSTALLED) ## all workloads, executors and dtypes of this machine (
 
 bench-peers: $(INSTALLED) ## the interpreter beside torch.compile and, where installed, Thunder (ARGS, OUT)
 	$(call need,harness/__main__.py)
-	$(BIN)/python -m harness run --subjects interpreter dynamo thunder --out $(OUT) $(ARGS)
+	$(BIN)/python -m harness run --subjects interpreter dynamo $(THUNDER) --out $(OUT) $(ARGS)
 
 test: $(INSTALLED) ## the tests (ARGS)
 	$(BIN)/python -m pytest -m "not long and not bench" $(ARGS)
