@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 
-from interpreter.recording import guards, sources
+from interpreter.recording import guards, modules, sources
 from interpreter.recording.attributes import HEAP, Attributes
 from interpreter.recording.calls import Calls
 from interpreter.recording.containers import Containers
@@ -45,10 +45,14 @@ class RecordingMachine(Calls, Containers, Attributes, Machine):
 
     def __init__(self, trace: Trace, lookasides, ledger):
         super().__init__(lookasides, ledger)
+        self.routes.update(modules.HANDLERS)
         self.trace = trace
         trace.machine = self
         self.admitted: set[int] = set()
         self.class_spaces: dict = {}
+
+    def successor(self):
+        return Machine(self.lookasides, self.ledger, self.stats)
 
     def note_special(self, kind, *names):
         """Special methods are looked up in the class: what is found, or not, is guarded."""
