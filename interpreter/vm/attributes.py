@@ -56,8 +56,9 @@ class Attributes:
         if verdict is FALLBACK:
             try:
                 return generic_getter(kind)(obj, name)
-            except AttributeError as error:
-                return self.missing_attribute(obj, kind, name, error)
+            except AttributeError as caught:
+                error = caught
+            return self.missing_attribute(obj, kind, name, error)
         return self.get_python_attribute(obj, kind, name)
 
     def get_python_attribute(self, obj, kind, name):
@@ -76,19 +77,22 @@ class Attributes:
             else:
                 try:
                     return generic_getter(kind)(obj, name)
-                except AttributeError as error:
-                    if special(kind, "__getattr__") is None:
-                        raise
-                    return self.missing_attribute(obj, kind, name, error)
+                except AttributeError as caught:
+                    error = caught
+                return self.missing_attribute(obj, kind, name, error)
         if type(result) is Frame:
-            if special(kind, "__getattr__") is not None:
-                return hooked(result, Otherwise(AttributeError, lambda error: self.missing_attribute(obj, kind, name, error)))
+            answer = special(kind, "__getattr__")
+            if answer is not None:
+                return hooked(result, Otherwise(AttributeError, lambda _: self.call(answer, [obj, name])))
             return hooked(result, Missing(obj, name))
         return result
 
     def missing_attribute(self, obj, kind, name, error):
         """Nothing was found: ask ``__getattr__``."""
-        result = self.call(special(kind, "__getattr__"), [obj, name])
+        answer = special(kind, "__getattr__")
+        if answer is None:
+            raise error
+        result = self.call(answer, [obj, name])
         return hooked(result, Missing(obj, name)) if type(result) is Frame else result
 
     def get_module_attribute(self, module, name):
@@ -99,7 +103,7 @@ class Attributes:
             hook = module.__dict__.get("__getattr__", NULL)
             if hook is NULL:
                 raise
-            return self.call(hook, [name])
+        return self.call(hook, [name])
 
     def get_method(self, obj, name):
         """(function, self) for a call ``obj.name(...)`` which needs no bound method; else None."""

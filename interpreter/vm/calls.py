@@ -207,10 +207,13 @@ _type_call_slot = type.__dict__["__call__"]
 
 
 def borrows(function):
-    """Does a native callable look at the globals of its caller? Those that make classes and type variables do."""
+    """Does a native callable look at the globals of its caller? Those that make classes and type variables do.
+
+    Those of ``_abc`` call ``__subclasshook__``, which may look at its callers.
+    """
     if isinstance(function, type):
         return issubclass(function, type) or function.__module__ == "typing"
-    return type(function) is BuiltinFunctionType and function.__self__ is type
+    return type(function) is BuiltinFunctionType and (function.__self__ is type or function.__module__ == "_abc")
 
 
 def _call(function, args, kwargs):

@@ -42,10 +42,19 @@ def plan_line(plan, index):
     return plan.line(code, index) if code is not None else (plan.lines or {}).get(plan.offsets[index])
 
 
+PUBLIC = {"_operator": "operator", "_functools": "functools", "_collections": "collections", "_abc": "abc", "_io": "io"}
+
+
 def qualified_name(key):
-    """``module.qualname`` of a callable, as far as it has one."""
+    """``module.qualname`` of a callable, as far as it has one; of C modules, by the module that people import."""
+    if isinstance(key, str):
+        return key
     name = getattr(key, "__qualname__", None) or getattr(key, "qualname", None) or repr(key)
+    owner = getattr(key, "__objclass__", None)
+    bound = getattr(key, "__self__", None)
+    if owner is None and isinstance(bound, type):
+        owner, name = bound, f"{bound.__qualname__}.{key.__name__}"
     module = getattr(key, "__module__", None) or getattr(key, "module", None)
-    if module is None and (owner := getattr(key, "__objclass__", None)) is not None:
+    if module is None and owner is not None:
         module = owner.__module__
-    return f"{module}.{name}" if isinstance(module, str) else str(name)
+    return f"{PUBLIC.get(module, module)}.{name}" if isinstance(module, str) else str(name)

@@ -19,6 +19,11 @@ def live_attribute(obj, kind, name):
     if not name.startswith(prefix):
         return NULL
     frame = frame_of(obj)
+    if frame is not None and frame.state is not FINISHED and frame.state is not RUNNING:
+        if getattr(obj, prefix + "frame") is None:
+            frame.state = FINISHED
+    if name[3:] == "code":
+        return original(getattr(obj, name))
     return NULL if frame is None else generator_attribute(obj, frame, name[3:])
 
 
@@ -30,6 +35,8 @@ def frame_attribute(shown, name):
     if frame is None or (frame.state is FINISHED):
         return NULL
     if name == "f_locals":
+        if frame.namespace is not None:
+            return visible_names(frame)
         fill(shown, frame)
     elif name == "f_lineno":
         if shown.f_trace is None:
@@ -39,6 +46,13 @@ def frame_attribute(shown, name):
     elif name == "f_back":
         return live_frame(frame.back) if frame.back is not None else None
     return NULL
+
+
+def visible_names(frame):
+    """The local names of a class body or module, with those of a comprehension inlined in it while that runs."""
+    space = frame.namespace
+    inlined = {name: value for name, value in frame.bound().items() if name in frame.code.co_varnames}
+    return {**space, **inlined} if inlined else space
 
 
 def clear(shown):
@@ -60,8 +74,6 @@ def generator_attribute(generator, frame, name):
     state = frame.state
     if name == "frame":
         return None if state is FINISHED else shown_suspended(frame)
-    if name == "code":
-        return frame.code
     if name == "suspended":
         return state is SUSPENDED
     if name == "running" and type(generator) is not AsyncGeneratorType:

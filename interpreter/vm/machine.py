@@ -113,7 +113,7 @@ class Machine(Names, Attributes, Operators, Calls, Iteration, Generators, Reentr
             current.machine = outer
         if error is None:
             return result
-        context = error.__context__
+        context, self.passed = error.__context__, id(error)
         try:
             raise error
         finally:

@@ -6,13 +6,13 @@
 import builtins
 import sys
 import warnings
-from types import CodeType, CoroutineType, FrameType, GeneratorType, TracebackType
+from types import CodeType, CoroutineType, FrameType, FunctionType, GeneratorType, TracebackType
 
 from .classes import build_class
 from .frame import CellType, Frame, Root
 from .generators import frame_of
 from .limits import set_user_limit, user_limit
-from .looking import clear
+from .looking import clear, visible_names
 from .names import builtins_of
 from .pyframes import live_frame, user_traceback
 from .values import NULL
@@ -55,7 +55,7 @@ def user_frame(machine):
 def local_names(frame):
     """``locals()`` of a frame."""
     if frame.namespace is not None:
-        return frame.namespace
+        return visible_names(frame)
     bound = frame.bound()
     hidden = [name for name in bound if name.startswith(".")]
     if sys.version_info >= (3, 13):
@@ -192,6 +192,20 @@ def exec_(machine, source=NULL, globals=None, locals=None, /, **kwargs):
 @native(builtins.__build_class__)
 def build_class_(machine, *args, **kwargs):
     return build_class(machine, args, kwargs)
+
+
+@native(FunctionType)
+def function_(machine, *args, **kwargs):
+    """A new function sees the builtins of the frame that makes it, unless its globals name others."""
+    frame = user_frame(machine)
+    names = args[1] if len(args) > 1 else kwargs.get("globals")
+    if frame is None or frame.builtins is builtins.__dict__ or type(names) is not dict or "__builtins__" in names:
+        return FunctionType(*args, **kwargs)
+    names["__builtins__"] = frame.builtins
+    try:
+        return FunctionType(*args, **kwargs)
+    finally:
+        del names["__builtins__"]
 
 
 @native(builtins.super)

@@ -37,8 +37,8 @@ _originals: dict = {}
 """id of a copied code object -> weak reference to the plan which keeps it."""
 
 _HERE = str(Path(__file__).parents[1]) + sep
-SHIMS: set = set()
-"""Code objects of the shims that stand for interpreted generators: they bear the user's names."""
+_shims: dict = {}
+"""id of the code of a shim, which bears the user's names -> weak reference to the plan which keeps it."""
 
 
 class _Watch(weakref.ref):
@@ -57,7 +57,7 @@ def _watch(table, key, thing):
 
 def ours(code: CodeType) -> bool:
     """Does a code object belong to the machine or to a lookaside?"""
-    return code.co_filename.startswith(_HERE) or code in SHIMS
+    return id(code) in _shims or code.co_filename.startswith(_HERE)
 
 
 def _template(frame: Frame, names: tuple, bound: int) -> CodeType:
@@ -73,8 +73,28 @@ def _template(frame: Frame, names: tuple, bound: int) -> CodeType:
             co_cellvars=(), co_freevars=(), co_nlocals=len(names), co_argcount=bound, co_posonlyargcount=0,
             co_kwonlyargcount=0,
         )  # fmt: skip
-        _watch(_originals, id(template), plan)
+        stands_for(template, plan)
     return template
+
+
+def stands_for(copy: CodeType, plan) -> None:
+    """Note whose code a copy was made of."""
+    _watch(_originals, id(copy), plan)
+
+
+def note_shim(code: CodeType, plan) -> None:
+    """Note that a code object is that of a shim: tracebacks leave it out."""
+    stands_for(code, plan)
+    _watch(_shims, id(code), plan)
+
+
+def interpreted_before(traceback: TracebackType | None) -> bool:
+    """Has an exception with this traceback come through interpreted frames?"""
+    while traceback is not None:
+        if id(traceback.tb_frame.f_code) in _originals:
+            return True
+        traceback = traceback.tb_next
+    return False
 
 
 def frame_object(frame: Frame, filled: bool = False) -> FrameType:
@@ -85,7 +105,8 @@ def frame_object(frame: Frame, filled: bool = False) -> FrameType:
             fill(shown, frame)
         return shown
     if frame.namespace is not None:
-        shown = eval(_template(frame, (), 0), frame.globals, frame.namespace).gi_frame
+        names = tuple(dict.fromkeys(frame.plan.names))
+        shown = eval(_template(frame, names, 0), frame.globals, frame.namespace).gi_frame
     elif filled:
         bound = frame.bound()
         rest = [name for name in frame.plan.names if name not in bound]

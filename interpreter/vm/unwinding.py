@@ -1,7 +1,7 @@
 """Exceptions: from the instruction that raises to the handler, or out of the frame; and what is being handled."""
 
 from .frame import Frame, Root
-from .pyframes import frame_object, link_back, part_with, traceback_entry, user_traceback
+from .pyframes import frame_object, interpreted_before, link_back, part_with, traceback_entry, user_traceback
 from .registry import VERSION
 from .values import NULL
 
@@ -9,13 +9,18 @@ from .values import NULL
 class Unwinding:
     """The part of the machine that deals with exceptions."""
 
+    passed = None
+    """id of the exception that a nested run let out last: its context is settled already."""
+
     def raised(self, frame, error):
         """A handler raised ``error``, or let it through from native code: find where to go on."""
         raw = error.__traceback__
         error.__traceback__ = user_traceback(error)
         handled = self.handled(frame)
         if handled is not None:
-            chain_context(error, handled)
+            passed, self.passed = self.passed, None
+            if passed != id(error) or not interpreted_before(error.__traceback__):
+                chain_context(error, handled)
         if raw is not None and raw is error.__traceback__:
             # Made by the host only when it was caught (3.11 instantiates late): it has not come through this line.
             link_back(raw.tb_frame, frame_object(frame))
@@ -24,6 +29,8 @@ class Unwinding:
 
     def throw(self, frame, error):
         """Raise ``error`` in ``frame``, as the statement ``raise`` does: what is handled now becomes its context."""
+        if error.__traceback__ is not None:
+            error.__traceback__ = user_traceback(error)
         handled = self.handled(frame)
         if handled is not None and handled is not error:
             set_context(error, handled)
