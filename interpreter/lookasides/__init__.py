@@ -1,6 +1,7 @@
 """Stand-ins for callables written in C, a file per C module. Importing this package registers them all."""
 from interpreter.lookasides import (  # noqa: F401 - imported for what they register
     builtins_attributes,
+    builtins_calls,
     builtins_conversions,
     builtins_iterables,
     builtins_iterators,

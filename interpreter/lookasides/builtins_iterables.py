@@ -123,19 +123,23 @@ def max_(first, /, *others, key=None, **default):
 
 @lookaside(list, needed=iterates)
 def list_(iterable=(), /):
+    """A list of the items."""
     return list(entered(iterable))
 
 
 @lookaside(tuple, needed=iterates)
 def tuple_(iterable=(), /):
+    """A tuple of the items."""
     return tuple(entered(iterable))
 
 
 @lookaside(set, needed=iterates)
 def set_(iterable=(), /):
+    """A set of the items."""
     return set(entered(iterable))
 
 
 @lookaside(frozenset, needed=iterates)
 def frozenset_(iterable=(), /):
+    """A frozenset of the items."""
     return frozenset(entered(iterable))

@@ -32,21 +32,25 @@ def chain_from_iterable_(iterable, /):
 
 @lookaside(itertools.combinations, needed=iterates)
 def combinations_(iterable, r):
+    """Tuples of r items, in the order given."""
     return itertools.combinations(entered(iterable), r)
 
 
 @lookaside(itertools.combinations_with_replacement, needed=iterates)
 def combinations_with_replacement_(iterable, r):
+    """Tuples of r items, each as often as you like."""
     return itertools.combinations_with_replacement(entered(iterable), r)
 
 
 @lookaside(itertools.permutations, needed=iterates)
 def permutations_(iterable, r=None):
+    """Tuples of r items in every order."""
     return itertools.permutations(entered(iterable), r)
 
 
 @lookaside(itertools.product, needed=iterates)
 def product_(*iterables, repeat=1):
+    """Every combination of an item of each iterable."""
     return itertools.product(*[entered(each) for each in iterables], repeat=repeat)
 
 
@@ -58,6 +62,7 @@ def compress_(data, selectors):
 
 @lookaside(itertools.cycle, needed=iterates)
 def cycle_(iterable, /):
+    """The items, again and again."""
     return itertools.cycle(entered(iterable))
 
 
@@ -72,16 +77,19 @@ def judged(function):
 
 @lookaside(itertools.dropwhile, needed=calls_and_iterates)
 def dropwhile_(predicate, iterable, /):
+    """The items from the first that the predicate refuses on."""
     return itertools.dropwhile(judged(predicate), entered(iterable))
 
 
 @lookaside(itertools.takewhile, needed=calls_and_iterates)
 def takewhile_(predicate, iterable, /):
+    """The items up to the first that the predicate refuses."""
     return itertools.takewhile(judged(predicate), entered(iterable))
 
 
 @lookaside(itertools.filterfalse, needed=calls_and_iterates)
 def filterfalse_(function, iterable, /):
+    """The items for which ``function``, or their own truth, says no."""
     if function is None or function is bool:
         return itertools.filterfalse(reenter(is_true), entered(iterable))
     return itertools.filterfalse(judged(function), entered(iterable))
@@ -95,11 +103,13 @@ def groupby_(iterable, key=None):
 
 @lookaside(itertools.islice)
 def islice_(iterable, /, *bounds):
+    """The items from start to stop by step."""
     return itertools.islice(entered(iterable), *bounds)
 
 
 @lookaside(itertools.pairwise, needed=iterates)
 def pairwise_(iterable, /):
+    """Each item with its successor."""
     return itertools.pairwise(entered(iterable))
 
 
@@ -115,17 +125,20 @@ def arguments(item):
 
 @lookaside(itertools.tee, needed=iterates)
 def tee_(iterable, n=2, /):
+    """Iterators that share one."""
     return itertools.tee(entered(iterable), n)
 
 
 @lookaside(itertools.zip_longest, needed=iterates)
 def zip_longest_(*iterables, fillvalue=None):
+    """The n-th items of each iterable, as long as one of them lasts."""
     return itertools.zip_longest(*[entered(each) for each in iterables], fillvalue=fillvalue)
 
 
 if hasattr(itertools, "batched"):
     @lookaside(itertools.batched, needed=iterates)
     def batched_(iterable, n, **strict):
+        """Tuples of n items, the last perhaps shorter."""
         return itertools.batched(entered(iterable), n, **strict)
 
 

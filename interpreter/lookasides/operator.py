@@ -29,18 +29,24 @@ def register(names, function):
 def binary(symbol):
     def handler(machine, a, b, /):
         return machine.binary(symbol, a, b)
+
+    handler.__doc__ = f"``a {symbol} b``."
     return handler
 
 
 def comparison(symbol):
     def handler(machine, a, b, /):
         return machine.compare(symbol, a, b)
+
+    handler.__doc__ = f"``a {symbol} b``."
     return handler
 
 
 def unary(symbol):
     def handler(machine, a, /):
         return machine.unary(symbol, a)
+
+    handler.__doc__ = f"``{symbol}a``."
     return handler
 
 
@@ -56,37 +62,44 @@ for name, symbol in SIGNS.items():
 
 @lookaside(operator.truth, native=True, needed=not_plain)
 def truth_(machine, a, /):
+    """``bool(a)``."""
     return machine.truth(a)
 
 
 @lookaside(operator.not_, native=True, needed=not_plain)
 def not_(machine, a, /):
+    """``not a``."""
     return not machine.truth(a)
 
 
 @lookaside(operator.contains, native=True, needed=not_plain)
 def contains_(machine, a, b, /):
+    """``b in a``."""
     return machine.contains(b, a)
 
 
 @lookaside(operator.getitem, native=True, needed=not_plain)
 def getitem_(machine, a, b, /):
+    """``a[b]``."""
     return machine.get_item(a, b)
 
 
 @lookaside(operator.setitem, native=True, needed=not_plain)
 def setitem_(machine, a, b, c, /):
+    """``a[b] = c``."""
     return done(machine.set_item(a, b, c))
 
 
 @lookaside(operator.delitem, native=True, needed=not_plain)
 def delitem_(machine, a, b, /):
+    """``del a[b]``."""
     return done(machine.delete_item(a, b))
 
 
 if hasattr(operator, "call"):
     @lookaside(operator.call, native=True)
     def call_(machine, obj, /, *args, **kwargs):
+        """``obj(*args, **kwargs)``."""
         return machine.call(obj, list(args), kwargs or None)
 
 
@@ -173,11 +186,13 @@ def joins(args, kwargs):
 
 @lookaside(operator.concat, native=True, needed=joins)
 def concat_(machine, a, b, /):
+    """``a + b`` of sequences."""
     return machine.binary("+", a, b)
 
 
 @lookaside(operator.iconcat, native=True, needed=joins)
 def iconcat_(machine, a, b, /):
+    """``a += b`` of sequences."""
     return machine.binary("+=", a, b)
 
 

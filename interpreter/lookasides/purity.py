@@ -96,36 +96,31 @@ CONTAINERS: dict[type, tuple[str, str]] = {  # type: (writes blindly, writes and
     weakref.ref: ("", ""),
 }
 
-# What no container method inherits from its column: they reach beyond the object they are called on.
-BEYOND = {
-    "__reduce__": "reports how to make the object again, through copyreg and the class",
-    "__reduce_ex__": "reports how to make the object again, through copyreg and the class",
-    "__setstate__": "sets the whole state",
-    "__class_getitem__": None,  # pure: makes a GenericAlias
-    "__sizeof__": "reports memory",
-    "__new__": None,  # as the class
+# What methods of these names do, whatever the column that they are in.
+EVERYWHERE = {
+    "__setstate__": BLIND,
+    "__class_getitem__": PURE,
+    "__sizeof__": Effect("opaque", "tells memory, which depends on how the object came to be, not on what it holds"),
 }
 
 PURE_BUILTINS = "abs bin callable chr divmod hex oct ord pow round"
-READING_BUILTINS = ("all any ascii format getattr hasattr hash isinstance issubclass iter len max min repr reversed "
-                    "sorted sum dir")
+READING_BUILTINS = ("all any ascii compile dir format getattr hasattr hash isinstance issubclass iter len max min repr "
+                    "reversed sorted sum")
 PURE_CLASSES = "bool complex float int object range slice"
 READING_CLASSES = ("bytearray bytes dict enumerate filter frozenset list map memoryview property classmethod "
                    "staticmethod reversed set str super tuple zip")
 WRITING_BUILTINS = {
-    "setattr": BLIND, "delattr": SEEING, "next": STEPS, "anext": STEPS,
+    "setattr": BLIND, "delattr": SEEING, "next": STEPS, "aiter": READS, "anext": STEPS,
 }
 OPAQUE_BUILTINS = {
     "__build_class__": "runs a class body",
     "__import__": "runs modules and fills sys.modules",
     "breakpoint": "starts a debugger",
-    "compile": "depends on the caller's __future__ imports",
     "eval": "runs code", "exec": "runs code",
     "globals": "looks at the caller's frame", "locals": "looks at the caller's frame",
     "vars": "may look at the caller's frame",
     "id": "an address",
     "input": "reads standard input", "open": "opens a file", "print": "writes to a file",
-    "aiter": "calls __aiter__",
     "type": "may make a class, which runs hooks of its bases and metaclass",
 }
 
@@ -161,35 +156,30 @@ def methods(kind: type) -> Iterator[tuple[str, Any]]:
             yield name, getattr(kind, name)
 
 
-def beyond(kind: type, name: str) -> Effect | None:
-    if name not in BEYOND:
-        return None
-    reason = BEYOND[name]
-    if reason is not None:
-        return Effect("opaque", reason)
-    return PURE if kind in ATOMS or name == "__class_getitem__" else READS
-
-
 def container_effects() -> Iterator[tuple[Any, Effect]]:
     for kind, (blind, seeing) in CONTAINERS.items():
         columns = dict.fromkeys(blind.split(), BLIND) | dict.fromkeys(seeing.split(), SEEING)
         for name, method in methods(kind):
-            yield method, beyond(kind, name) or columns.get(name, READS)
+            yield method, EVERYWHERE.get(name) or columns.get(name, READS)
 
 
 def atom_effects() -> Iterator[tuple[Any, Effect]]:
     for kind in ATOMS:
         for name, method in methods(kind):
-            if name == "join":
-                yield method, READS
-            else:
-                yield method, beyond(kind, name) or PURE
+            yield method, EVERYWHERE.get(name, READS if name == "join" else PURE)
 
 
 def iterator_effects() -> Iterator[tuple[Any, Effect]]:
     for kind in iterator_types():
         for name, method in methods(kind):
-            yield method, STEPS if name == "__next__" else beyond(kind, name) or READS
+            yield method, STEPS if name == "__next__" else EVERYWHERE.get(name, READS)
+
+
+OBJECT = {
+    "__reduce__": "reports how to make any object again, through copyreg and the class",
+    "__reduce_ex__": "reports how to make any object again, through copyreg and the class",
+    "__sizeof__": "tells memory",
+}
 
 
 def object_effects() -> Iterator[tuple[Any, Effect]]:
@@ -203,7 +193,7 @@ def object_effects() -> Iterator[tuple[Any, Effect]]:
         elif name in ("__init__", "__new__", "__init_subclass__"):
             yield method, PURE
         else:
-            yield method, Effect("opaque", BEYOND.get(name) or "depends on an address")
+            yield method, Effect("opaque", OBJECT.get(name, "depends on an address"))
     for name in "__getattribute__ __instancecheck__ __subclasscheck__ mro __dir__ __or__ __ror__ __repr__".split():
         yield vars(type)[name], READS
     yield type.__setattr__, BLIND
@@ -213,7 +203,7 @@ def object_effects() -> Iterator[tuple[Any, Effect]]:
             yield kind, READS
             for name, method in methods(kind):
                 writer = name in ("__init__", "add_note", "with_traceback", "__setattr__", "__delattr__")
-                yield method, beyond(kind, name) or (BLIND if writer else READS)
+                yield method, EVERYWHERE.get(name) or (BLIND if writer else READS)
 
 
 def named(module: Any, names: str | Iterable[str], effect: Effect) -> Iterator[tuple[Any, Effect]]:
@@ -223,7 +213,15 @@ def named(module: Any, names: str | Iterable[str], effect: Effect) -> Iterator[t
             yield getattr(module, name), effect
 
 
+NO_INSTANCES = 1 << 7  # Py_TPFLAGS_DISALLOW_INSTANTIATION
+SINGLETONS = (type(None), type(...), type(NotImplemented))
+
+
 def function_effects() -> Iterator[tuple[Any, Effect]]:
+    for name, member in vars(operator).items():
+        if isinstance(member, types.BuiltinFunctionType):
+            special = {name: Effect("opaque", why) for name, why in OPERATOR_OPAQUE.items()} | OPERATOR_WRITERS
+            yield member, special.get(name.strip("_"), READS)
     yield from named(builtins, PURE_BUILTINS + " " + PURE_CLASSES, PURE)
     yield from named(builtins, READING_BUILTINS + " " + READING_CLASSES, READS)
     for table in (WRITING_BUILTINS, {name: Effect("opaque", why) for name, why in OPAQUE_BUILTINS.items()}):
@@ -232,10 +230,6 @@ def function_effects() -> Iterator[tuple[Any, Effect]]:
     for name, member in vars(math).items():
         if isinstance(member, types.BuiltinFunctionType):
             yield member, READS if name in MATH_READERS.split() else PURE
-    for name, member in vars(operator).items():
-        if isinstance(member, types.BuiltinFunctionType):
-            special = {name: Effect("opaque", why) for name, why in OPERATOR_OPAQUE.items()} | OPERATOR_WRITERS
-            yield member, special.get(name.strip("_"), READS)
     for kind in (operator.itemgetter, operator.attrgetter, operator.methodcaller):
         yield kind, READS
     yield operator.methodcaller.__call__, Effect("opaque", "calls a method")  # type: ignore[operator]
@@ -247,7 +241,11 @@ def function_effects() -> Iterator[tuple[Any, Effect]]:
             yield member, PURE if name in ("count", "repeat") else READS
     yield from named(collections, "deque defaultdict OrderedDict", READS)
     yield collections._count_elements, SEEING  # type: ignore[attr-defined]
-    yield from named(types, "MappingProxyType SimpleNamespace GenericAlias MethodType ModuleType", READS)
+    yield from named(types, "MappingProxyType SimpleNamespace GenericAlias MethodType ModuleType FunctionType CodeType "
+                            "CellType TracebackType", READS)
+    for kind in (*vars(types).values(), type(None), type(...), type(NotImplemented)):
+        if isinstance(kind, type) and kind.__flags__ & NO_INSTANCES or kind in SINGLETONS:
+            yield kind, PURE  # calling it raises TypeError, or gives the one instance
 
 
 @functools.cache

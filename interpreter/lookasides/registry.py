@@ -18,24 +18,15 @@ import types
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from typing import Any
 
+from interpreter.vm import ledger
+
 Predicate = Callable[[Sequence, dict | None], bool]
 BOUND_KINDS = (types.BuiltinFunctionType, types.MethodWrapperType)
 
 
 def qualified_name(target: Any) -> str:
-    """``zip``, ``list.append``, ``itertools.chain.from_iterable``: the name a person would write, without ``builtins``.
-
-    A bound method of a C type (``[].append``) is named as its descriptor is.
-    """
-    target = unbound(target)
-    name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None) or repr(target)
-    owner = getattr(target, "__objclass__", None)
-    if owner is None and isinstance(getattr(target, "__self__", None), type):
-        owner = target.__self__
-        name = f"{owner.__qualname__}.{target.__name__}"
-    module = getattr(owner or target, "__module__", None)
-    module = {"_operator": "operator", "_functools": "functools", "_collections": "collections"}.get(module, module)
-    return name if module in (None, "builtins") else f"{module}.{name}"
+    """``builtins.zip``, ``itertools.chain.from_iterable``: the name in the ledger; a bound method's descriptor's."""
+    return ledger.qualified_name(unbound(target))
 
 
 def unbound(target: Any) -> Any:
@@ -54,7 +45,7 @@ class Lookaside:
     words, which is all that it would have done.
     """
 
-    __slots__ = ("_keywords", "_least", "_most", "_owner", "_predicate", "_required",
+    __slots__ = ("_keywords", "_least", "_most", "_owner", "_places", "_predicate", "_required",
                  "function", "name", "native", "target")
     counted = True  # in the ledger
 
@@ -70,6 +61,7 @@ class Lookaside:
         self._most = None if code.co_flags & inspect.CO_VARARGS else code.co_argcount - own
         named = positional[code.co_posonlyargcount:] + code.co_varnames[code.co_argcount:][:code.co_kwonlyargcount]
         self._keywords = None if code.co_flags & inspect.CO_VARKEYWORDS else frozenset(named)
+        self._places = ("",) * (code.co_posonlyargcount - own) + positional[max(code.co_posonlyargcount, own):]
         self._required = positional[max(code.co_posonlyargcount, own):][:self._least]
 
     def accepts(self, args: Sequence, kwargs: dict | None) -> bool:
@@ -82,6 +74,8 @@ class Lookaside:
         if not kwargs:
             return count >= self._least
         if self._keywords is not None and not self._keywords.issuperset(kwargs):
+            return False
+        if any(name in kwargs for name in self._places[:count]):  # given twice
             return False
         given = sum(name in kwargs for name in self._required)
         return count + given >= self._least
@@ -119,15 +113,14 @@ class Registry(dict):
 
 
 class ByName(MutableMapping):
-    """A live view of a registry by qualified name. Deleting a name unregisters the lookaside."""
+    """A live view of a registry by qualified name; ``builtins`` may be left out. Deleting a name unregisters."""
 
     def __init__(self, registry: Registry):
         self._registry = registry
 
     def _entry(self, name: str) -> Lookaside:
-        wanted = name.removeprefix("builtins.")
         for entry in self._registry.values():
-            if entry.name == wanted:
+            if entry.name in (name, f"builtins.{name}"):
                 return entry
         raise KeyError(name)
 

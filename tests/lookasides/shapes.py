@@ -101,6 +101,18 @@ shape([getattr(itertools, "batched", None)], iterables, st.integers(-1, 3))
 shape([itertools.repeat], small, rest=st.one_of(st.integers(0, 4), numbers), most=1)
 shape([functools.cmp_to_key], callables)
 
+shape([pow], numbers, numbers, rest=numbers, most=1)
+shape([divmod], numbers, numbers)
+shape([bytes, bytearray], rest=st.one_of(iterables_of(small), numbers, things, st.just("ab")), most=2)
+shape(
+    [compile],
+    st.sampled_from(["1 + 1", "x = 1", "x: int = f()", "(", b"2"]),
+    st.just("file"),
+    st.sampled_from(["eval", "exec", "wrong"]),
+    flags=st.just(0),
+    dont_inherit=st.booleans(),
+)
+
 names = st.sampled_from(["real", "nope", "number", "append", "__class__"])
 shape([getattr], elements, st.one_of(names, wrong), rest=elements, most=1)
 shape([hasattr, delattr], st.one_of(elements, many("mapping", of=hashables)), st.one_of(names, wrong))
