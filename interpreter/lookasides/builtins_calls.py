@@ -50,12 +50,15 @@ lookaside(bytes, native=True, needed=makes_bytes)(bytes_from(bytes))
 lookaside(bytearray, native=True, needed=makes_bytes)(bytes_from(bytearray))
 
 
-@lookaside(compile, native=True)
-def compile_(machine, source, filename, mode, flags=0, dont_inherit=False, optimize=-1, **features):
+def takes_flags(args, kwargs):
+    """``needed`` of compile: there are flags to add to."""
+    return type(args[3] if len(args) > 3 else (kwargs or {}).get("flags", 0)) is int
+
+
+@lookaside(compile, native=True, needed=takes_flags)
+def compile_(machine, source, filename, mode, flags=0, dont_inherit=False, optimize=-1, *, _feature_version=-1):
     """Compiles with the ``__future__`` imports of the user's code, unless it says not to."""
     frame = user_frame(machine)
-    if not isinstance(flags, int):
-        return machine.original(compile, [source, filename, mode, flags])
     inherited = 0 if dont_inherit or frame is None else frame.code.co_flags & FUTURE
-    keywords = {"flags": flags | inherited, "dont_inherit": True, "optimize": optimize, **features}
-    return machine.original(compile, [source, filename, mode], keywords)
+    keywords = {"flags": flags | inherited, "optimize": optimize, "_feature_version": _feature_version}
+    return machine.original(compile, [source, filename, mode], {**keywords, "dont_inherit": True})

@@ -155,7 +155,9 @@ METHODS = [
     (kind, method)
     for kind in OWNERS
     for name, method in methods(kind)
-    if effect_of(method) in ("reads", "writes") and type(method) is not staticmethod and not name.startswith(("__class", "__reduce"))
+    if effect_of(method) in ("reads", "writes")
+    and type(method) is not staticmethod
+    and not name.startswith(("__class", "__reduce"))
 ]
 
 
