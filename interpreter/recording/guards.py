@@ -55,6 +55,15 @@ class Constant(Guard):
         self.source = source
         self.value = value
 
+    def holds(self, value):
+        constant = self.value
+        kind = type(constant)
+        if type(value) is not kind:
+            return False
+        if kind is float or kind is complex:
+            return repr(value) == repr(constant)
+        return value is constant or value == constant
+
     def condition(self, value, bind):
         constant = self.value
         kind = type(constant)
@@ -86,6 +95,9 @@ class Type(Guard):
         self.source = source
         self.kind = kind
 
+    def holds(self, value):
+        return type(value) is self.kind
+
     def condition(self, value, bind):
         return f"type({value}) is {bind(self.kind)}"
 
@@ -105,6 +117,9 @@ class Identity(Guard):
         self.source = source
         self.value = value
 
+    def holds(self, value):
+        return value is self.value
+
     def condition(self, value, bind):
         return f"{value} is {bind(self.value)}"
 
@@ -121,6 +136,9 @@ class Absent(Guard):
         self.source = source
         self.key = key
 
+    def holds(self, value):
+        return self.key not in value
+
     def condition(self, value, bind):
         return f"{bind_key(self.key, bind)} not in {value}"
 
@@ -135,6 +153,9 @@ class Present(Absent):
     """A dict or set has a key (whatever its value)."""
 
     __slots__ = ()
+
+    def holds(self, value):
+        return self.key in value
 
     def condition(self, value, bind):
         return f"{bind_key(self.key, bind)} in {value}"
@@ -155,6 +176,9 @@ class NoAttribute(Guard):
         self.source = source
         self.name = name
 
+    def holds(self, value):
+        return not hasattr(value, self.name)
+
     def condition(self, value, bind):
         return f"not {bind(hasattr)}({value}, {self.name!r})"
 
@@ -171,6 +195,9 @@ class Length(Guard):
     def __init__(self, source, length):
         self.source = source
         self.length = length
+
+    def holds(self, value):
+        return len(value) == self.length
 
     def condition(self, value, bind):
         return f"len({value}) == {self.length}"
@@ -215,6 +242,9 @@ class Truth(Guard):
         self.source = source
         self.answer = answer
 
+    def holds(self, value):
+        return bool(value) is self.answer
+
     def condition(self, value, bind):
         return f"{value}" if self.answer else f"not {value}"
 
@@ -234,6 +264,9 @@ class Same(Guard):
         self.source = source
         self.other = other
 
+    def all_sources(self):
+        return self.source, self.other
+
     def expected(self):
         return f"is {self.other}"
 
@@ -249,6 +282,9 @@ class Distinct(Guard):
     def __init__(self, sources):
         self.source = sources[0]
         self.sources = sources
+
+    def all_sources(self):
+        return self.sources
 
     def expected(self):
         return "and " + ", ".join(map(str, self.sources[1:])) + " are different objects"
