@@ -19,6 +19,8 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +32,9 @@ from harness.errors import UsageError
 from harness.frames import Run, load
 from harness.measure import Options
 from harness.plan import Cell
+from harness.serve import serve
 from harness.store import Store
+from harness.worker import flush, own_session
 
 #: Name of what is checked out, with its changes.
 WORKING_TREE = "."
@@ -67,9 +71,7 @@ def resolve(name: str, root: Path = ROOT) -> Revision:
 
 
 def check_out(revision: Revision, folder: Path, root: Path = ROOT):
-    """Puts the revision's `interpreter/`, if it has one, and the current harness and models into `folder`."""
-    for room in ("harness", "models"):
-        os.symlink(ROOT / room, folder / room)
+    """Puts the revision's `interpreter/`, if it has one, into `folder`."""
     if revision.commit is None:
         if (root / "interpreter").is_dir():
             shutil.copytree(root / "interpreter", folder / "interpreter", ignore=shutil.ignore_patterns("__pycache__"))
@@ -82,21 +84,25 @@ def check_out(revision: Revision, folder: Path, root: Path = ROOT):
 
 
 class Server:
-    """A parent process for the cells of one revision."""
+    """A parent process for the cells of one revision, whose files lie in `folder`."""
 
     def __init__(self, folder: Path, prepared: Prepared):
-        path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "harness.serve", str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            text=True, start_new_session=True, env={**os.environ, "PYTHONPATH": path})
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.orders, self.answers = self.process.stdin, self.process.stdout
-        self.beginning = {"subjects": list(dict.fromkeys([*prepared.subjects, "eager"])),
-                          "models": list(prepared.models), "device": prepared.device}
-
+        orders, orders_write = os.pipe()
+        answers, answers_write = os.pipe()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        parent = os.getpid()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(orders_write)
+            os.close(answers)
+            serve_and_leave(folder, orders, answers_write, parent)
+        os.close(orders)
+        os.close(answers_write)
+        self.orders, self.answers = os.fdopen(orders_write, "w"), os.fdopen(answers)
         # Two of these import at the same time: the answer is waited for later.
-        self.send(self.beginning)
+        self.send({"subjects": list(dict.fromkeys([*prepared.subjects, "eager"])), "models": list(prepared.models),
+                   "device": prepared.device})
 
     def send(self, order: dict):
         with contextlib.suppress(BrokenPipeError):
@@ -106,7 +112,7 @@ class Server:
         """One answer. UsageError where the process has died: with everything imported, that is the revision's fault."""
         line = self.answers.readline()
         if not line:
-            raise UsageError(f"the process for a revision ended with status {self.process.wait()}")
+            raise UsageError("the process for a revision has ended by itself; what it said is above")
         return json.loads(line)
 
     def run(self, cell: Cell, options: Options) -> tuple[dict, dict]:
@@ -114,20 +120,43 @@ class Server:
         answer = self.answer()
         return answer["row"], answer["details"]
 
-    def close(self):
-        with contextlib.suppress(OSError):
-            self.orders.close()
-        try:
-            self.process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
-        self.answers.close()
-
     def kill(self):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.close()
+        """Ends the process and the cells that it runs."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, number)
+            if number == signal.SIGTERM and self.ended(2.0):
+                break
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self.pid, 0)
+        for file in (self.orders, self.answers):
+            with contextlib.suppress(OSError):
+                file.close()
+
+    def ended(self, patience: float) -> bool:
+        """Whether the process is over within so many seconds."""
+        deadline = time.monotonic() + patience
+        while time.monotonic() < deadline:
+            with contextlib.suppress(ChildProcessError):
+                if os.waitpid(self.pid, os.WNOHANG) == (0, 0):
+                    time.sleep(0.01)
+                    continue
+            return True
+        return False
+
+
+def serve_and_leave(folder: Path, orders: int, answers: int, parent: int):
+    """The life of a server's process. It ends with its parent, and leaves nothing of the parent's to be run twice."""
+    status = 1
+    try:
+        own_session(parent)
+        serve(str(folder), os.fdopen(orders), os.fdopen(answers, "w"))
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        flush()
+        os._exit(status)
 
 
 @contextlib.contextmanager
@@ -149,8 +178,6 @@ def servers(revisions, prepared: Prepared, root: Path = ROOT):
                     check_out(revision, folder, root)
                     started.append(Server(folder, prepared))
                 yield started
-                for server in started:
-                    server.close()
             finally:
                 for server in started:
                     server.kill()

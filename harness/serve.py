@@ -1,7 +1,8 @@
-"""A parent that forks cells on request, for one revision of the interpreter: `python -P -m harness.serve FOLDER`.
+"""A parent that forks cells on request, for one revision of the interpreter.
 
 Two of these run side by side in a comparison of revisions, so that each cell can be run with both before the next one
-begins. Requests and answers are JSON lines on standard input and output. FOLDER is where `interpreter` must come from.
+begins. They are forked from a process that has torch and the models imported, and no interpreter: each then imports
+its own. Requests and answers are JSON lines.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from typing import TextIO
 
 from harness import runner
 from harness.bench import Prepared, preload, select
@@ -18,20 +20,20 @@ from harness.plan import Cell
 from harness.subjects import find
 
 
-def main(folder: str):
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
-    # What imports print must not get between the answers.
-    os.dup2(2, 1)
-    sys.path.append(os.getcwd())
+def serve(folder: str, orders: TextIO, answers: TextIO):
+    """Answers orders until there are no more. `folder` is where `interpreter` must come from."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "interpreter"]:
+        del sys.modules[name]
+    sys.path.insert(0, folder)
     prepared = None
-    for line in sys.stdin:
+    for line in orders:
         order = json.loads(line)
         if prepared is None:
             prepared = begin(order, folder)
             answer = {"refused": prepared.refused, "environment": environment(prepared.device)}
         else:
             answer = run(order, prepared)
-        print(json.dumps(answer, default=str), file=answers)
+        print(json.dumps(answer, default=str), file=answers, flush=True)
 
 
 def begin(order: dict, folder: str) -> Prepared:
@@ -39,11 +41,12 @@ def begin(order: dict, folder: str) -> Prepared:
     subjects = {name: find(name) for name in order["subjects"]}
     models = {model.name: model for model in select(order["models"])}
     prepared = Prepared([], models, subjects, {}, order["device"])
-    absent = missing(folder)
-    if absent and "interpreter" in subjects:
-        prepared.refused["interpreter"] = absent
+    absent = missing(folder) if "interpreter" in subjects else None
+    if absent:
         del subjects["interpreter"]
     preload(prepared)
+    if absent:
+        prepared.refused["interpreter"] = absent
     return prepared
 
 
@@ -66,7 +69,3 @@ def run(order: dict, prepared: Prepared) -> dict:
     [(row, details)] = list(runner.run([Cell.fromdict(order["cell"])], prepared.models, prepared.subjects, options,
                                        refused=prepared.refused))
     return {"row": row, "details": details}
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

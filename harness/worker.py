@@ -99,13 +99,7 @@ class Channel:
 
 def detach(output: int, parent: int):
     """A session of its own, its output in the pipe, no input, killed when the parent dies."""
-    os.setsid()
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
+    own_session(parent)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(output, 1)
@@ -115,6 +109,17 @@ def detach(output: int, parent: int):
     sys.stderr = open(2, "w", buffering=1, closefd=False, errors="replace")  # noqa: SIM115
     faulthandler.enable(2)
     faulthandler.register(WHERE, file=2, all_threads=True)
+
+
+def own_session(parent: int):
+    """Out of reach of the terminal's signals, and killed when the parent dies."""
+    os.setsid()
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def flush():

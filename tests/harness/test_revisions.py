@@ -1,0 +1,159 @@
+"""Revisions of a small repository, made from this one's interpreter with known changes."""
+
+import json
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LOOKASIDES = "interpreter/lookasides/__init__.py"
+
+NO_ZIP = """
+from interpreter.lookasides.registry import REGISTRY
+del REGISTRY[zip]
+"""
+SQRT = """
+import math
+from interpreter.lookasides.registry import REGISTRY, lookaside
+REGISTRY.pop(math.sqrt, None)
+@lookaside(math.sqrt)
+def sqrt_(x):
+    for _ in range({loops}):
+        pass
+    return x ** 0.5 + {error}
+"""
+
+
+class Repository:
+    def __init__(self, folder):
+        self.folder = folder
+        shutil.copytree(ROOT / "interpreter", folder / "interpreter", ignore=shutil.ignore_patterns("__pycache__"))
+        self.git("init", "--quiet", "--initial-branch=main")
+        self.commit("whole")
+
+    def git(self, *arguments):
+        settings = ["-c", "user.name=test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false"]
+        return subprocess.run(["git", *settings, *arguments], cwd=self.folder, check=True, capture_output=True,
+                              text=True).stdout.strip()
+
+    def commit(self, name):
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "-m", name)
+        self.git("tag", name)
+
+    def change(self, name, text, path=LOOKASIDES):
+        """A commit on top of the present one in which `path` has `text` appended."""
+        with open(self.folder / path, "a") as file:
+            file.write(text)
+        self.commit(name)
+
+    def back(self, name):
+        self.git("checkout", "--quiet", "--detach", name)
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory):
+    made = Repository(tmp_path_factory.mktemp("repository"))
+    made.change("comment", "# nothing\n")
+    made.change("no-zip", NO_ZIP)
+    made.change("broken", "raise ImportError('broken on purpose')\n")
+    for loops in (50, 60, 80):
+        made.back("comment")
+        made.change(f"loops-{loops}", SQRT.format(loops=loops, error=0))
+    made.back("comment")
+    made.change("wrong", SQRT.format(loops=0, error=0.01))
+    made.back("comment")
+    shutil.rmtree(made.folder / "interpreter")
+    made.commit("none")
+    return made
+
+
+@pytest.fixture(scope="module")
+def compare(harness, repository):
+    def run(base, head, *models, more=()):
+        finished = harness("compare", base, head, "--repository", repository.folder, "--models", *models,
+                           "--workloads", "forward", "--budget", "0", "--format", "json", *more)
+        return finished.status, json.loads(finished.out)
+    return run
+
+
+def test_a_removed_lookaside_is_named(compare, harness, repository):
+    status, found = compare("comment", "no-zip", "LLaMAMoE")
+    assert status == 1
+    moved = {(row["callable"], row["base"]): row for row in found["coverage"] if row["change"] == "moved"}
+    [zip_] = [row for (name, was), row in moved.items() if name.rpartition(".")[2] == "zip"]
+    assert zip_["base"] == "lookaside"
+    assert "opaque" in zip_["head"]
+    assert zip_["where"].startswith("litgpt/model.py:")
+    finished = harness("coverage", "comment", "no-zip", "--repository", repository.folder, "--models", "LLaMAMoE",
+                       "--workloads", "forward", "--budget", "0")
+    assert finished.status == 1
+    assert "zip" in finished.out
+    assert "were run before" in finished.err
+
+
+def test_a_commit_that_changes_nothing(compare):
+    status, found = compare("whole", "comment", "LLaMAMoE")
+    assert status == 0
+    assert found["verdict"] == "whole to comment: nothing changed"
+
+
+def test_instructions_are_exact(compare):
+    grown = []
+    for head in ("loops-60", "loops-80"):
+        status, found = compare("loops-50", head, "pythia-14m")
+        assert status == 0
+        [row] = [row for row in found["counters"] if row["counter"] == "instructions"]
+        grown.append(row["head"] - row["base"])
+    assert grown[1] == 3 * grown[0] > 0
+
+
+def test_a_parity_fault_is_named_by_cell(compare):
+    status, found = compare("comment", "wrong", "pythia-14m", "LLaMAMoE")
+    assert status == 1
+    [row] = found["status"]
+    assert row["cell"].startswith("pythia-14m/forward")
+    assert (row["base"], row["head"]) == ("bitwise", "parity")
+
+
+@pytest.mark.parametrize(("head", "said"), [("broken", "does not import: ImportError: broken on purpose"),
+                                            ("none", "has no interpreter/")])
+def test_a_revision_that_cannot_run_says_so(compare, head, said):
+    status, found = compare("comment", head, "LLaMAMoE")
+    assert status == 1
+    assert said in found["status"][0]["detail"]
+
+
+def test_an_interrupted_comparison_leaves_nothing(harness, repository, zoo):
+    def left():
+        return (repository.git("worktree", "list"), repository.git("status", "--porcelain", "--", "interpreter"),
+                set(Path(tempfile.gettempdir()).glob("zoobench-*")))
+
+    before, runs = left(), set(repository.folder.glob("results/cache/*/run.json"))
+    started = harness.start("compare", "comment", "no-zip", "--repository", repository.folder, "--models",
+                            zoo("misbehaving.py:HangsAsleep"), "--workloads", "forward", "--timeout", "60",
+                            "--subjects", "eager", "--budget", "0")
+    deadline = time.monotonic() + 30
+    while set(repository.folder.glob("results/cache/*/run.json")) == runs and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.5)
+    assert left() != before
+    started.kill(signal.SIGINT)
+    assert started.wait().status == 130
+    assert left() == before
+
+
+@pytest.mark.long
+def test_a_commit_and_itself_twenty_times(harness, repository):
+    for _ in range(20):
+        shutil.rmtree(repository.folder / "results", ignore_errors=True)
+        finished = harness("compare", "comment", "comment", "--repository", repository.folder, "--models", "LLaMAMoE",
+                           "pythia-14m", "--workloads", "forward", "train", "--format", "json")
+        found = json.loads(finished.out)
+        assert finished.status == 0
+        assert found["verdict"].endswith("nothing changed"), found["times"]
