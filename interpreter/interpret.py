@@ -2,6 +2,7 @@
 
 import functools
 
+from . import callable_module
 from .vm import Ledger, Machine, Stats
 from .vm.hiding import hidden
 
@@ -37,3 +38,6 @@ def interpret(fn):
     if not callable(fn):
         raise TypeError(f"interpret() needs a callable, not {type(fn).__name__}")
     return Interpreted(fn)
+
+
+callable_module(__name__)

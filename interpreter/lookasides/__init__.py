@@ -1,4 +1,8 @@
-"""Stand-ins for callables written in C, a file per C module. Importing this package registers them all."""
+"""Stand-ins for callables written in C, a file per C module. Importing this package registers them all.
+
+The package can be called: ``interpreter.lookasides()`` is the live mapping from qualified name to function.
+"""
+from interpreter import callable_module
 from interpreter.lookasides import (  # noqa: F401 - imported for what they register
     builtins_attributes,
     builtins_calls,
@@ -16,3 +20,6 @@ from interpreter.lookasides import (  # noqa: F401 - imported for what they regi
 from interpreter.lookasides.registry import REGISTRY, find, lookaside, lookasides
 
 __all__ = ["REGISTRY", "find", "lookaside", "lookasides"]
+
+
+callable_module(__name__)

@@ -1,5 +1,7 @@
 """Which route each callable took, how often, and from which line of the user."""
 
+from .code import Plan
+
 
 class Ledger:
     """Counts calls by (callable, route, place). Names and lines are worked out when the rows are asked for."""
@@ -49,12 +51,14 @@ def qualified_name(key):
     """``module.qualname`` of a callable, as far as it has one; of C modules, by the module that people import."""
     if isinstance(key, str):
         return key
-    name = getattr(key, "__qualname__", None) or getattr(key, "qualname", None) or repr(key)
+    if isinstance(key, Plan):
+        return key.qualname
+    name = getattr(key, "__qualname__", None) or repr(key)
     owner = getattr(key, "__objclass__", None)
     bound = getattr(key, "__self__", None)
     if owner is None and isinstance(bound, type):
         owner, name = bound, f"{bound.__qualname__}.{key.__name__}"
-    module = getattr(key, "__module__", None) or getattr(key, "module", None)
+    module = getattr(key, "__module__", None)
     if module is None and owner is not None:
         module = owner.__module__
     return f"{PUBLIC.get(module, module)}.{name}" if isinstance(module, str) else str(name)
