@@ -222,6 +222,10 @@ class Attributes(Machine):
         if above is not MISSING and (hasattr(type(above), "__set__") or hasattr(type(above), "__delete__")):
             if type(above) is property:
                 return self.describe(above, obj, meta, name)
+            if name == "__dict__" and obj.__flags__ & HEAP and id(obj) not in self.trace.made:
+                space = self.class_space(obj)
+                self.trace.outside[id(space.value)] = space
+                return space.value
             return getattr(obj, name)
         found = self.lookup(obj, name)
         if found is not MISSING:

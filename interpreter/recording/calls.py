@@ -18,11 +18,11 @@ import torch
 from interpreter.lookasides.purity import effect
 from interpreter.lookasides.registry import qualified_name
 from interpreter.recording import guards, sources, torch_calls
-from interpreter.recording.containers import CONTAINERS, DICTS
+from interpreter.recording.containers import CONTAINERS, DICTS, HASHED
 from interpreter.recording.mode import operate
 from interpreter.recording.numbers import TRACED, pin, plain
 from interpreter.recording.position import Position
-from interpreter.recording.special import SPECIAL, SPECIAL_KINDS, is_ours, native_base, runs_hooks
+from interpreter.recording.special import ASKED, COMPARING, EQUALITY, SPECIAL, SPECIAL_KINDS, is_ours, native_base, runs_hooks
 from interpreter.recording.trace import MISSING, Outside, is_constant
 from interpreter.recording.whole import call_whole, transforms
 from interpreter.vm.calls import native_key
@@ -104,19 +104,27 @@ class Calls(Machine):
         trace = self.trace
         self.admitted.add(id(function))
         trace.keep.append(function)
-        if id(function) in trace.made:
+        if id(function) in trace.made or is_ours(function.__code__.co_filename):
             return
         entry = trace.pinned(function, guards.short(function))
-        for cell, name in zip(function.__closure__ or (), function.__code__.co_freevars):
+        held = isinstance(entry.source, sources.Pinned)
+        cells = None if held else sources.Attribute(entry.source, "__closure__")
+        for i, (cell, name) in enumerate(zip(function.__closure__ or (), function.__code__.co_freevars)):
             if id(cell) not in trace.outside:
-                trace.outside[id(cell)] = Outside(cell, sources.Pinned(cell, f"{function.__qualname__}.{name}"))
+                source = sources.Pinned(cell, f"{function.__qualname__}.{name}") if held else sources.Item(cells, i)
+                trace.outside[id(cell)] = Outside(cell, source)
+            elif not held:
+                trace.guard(guards.Same(sources.Item(cells, i), trace.outside[id(cell)].source))
         if not is_library(function.__code__.co_filename):
             trace.guard(guards.Identity(sources.Attribute(entry.source, "__code__"), function.__code__))
         defaults = function.__defaults__
         if defaults:
             source = sources.Attribute(entry.source, "__defaults__")
-            trace.guard(guards.Identity(source, defaults))
-            self.read_defaults(enumerate(defaults), source)
+            if held:
+                trace.guard(guards.Identity(source, defaults))
+                self.read_defaults(enumerate(defaults), source)
+            else:
+                trace.read(defaults, source)
         if function.__kwdefaults__:
             space = function.__kwdefaults__
             trace.outside[id(space)] = Outside(space, sources.Attribute(entry.source, "__kwdefaults__"))
@@ -249,6 +257,14 @@ class Calls(Machine):
         args = tuple(map(self.see, args))
         if kwargs:
             kwargs = {key: self.see(value) for key, value in kwargs.items()}
+        asked = ASKED.get(callable)
+        if asked is not None:
+            for value in args:
+                self.note_compared(value, asked)
+            if callable in (set, frozenset) and args:
+                for item in list(args[0]) if isinstance(args[0], CONTAINERS) else ():
+                    if not is_constant(item):
+                        self.note_hashed(set(), item)
         if callable is next and args and id(args[0]) in trace.outside:
             self.sharp(callable, "steps an iterator that existed before the call")
         result = super().call_native(callable, args, kwargs)
@@ -306,9 +322,21 @@ class Calls(Machine):
                 return self.read_native(entry, descriptor, callable, args, kwargs)
             self.see(obj)
         rest = tuple(map(self.see, rest))
+        if isinstance(obj, CONTAINERS):
+            self.note_looked_up(descriptor.__name__, obj, rest)
         if kwargs:
             kwargs = {key: self.see(value) for key, value in kwargs.items()}
         return super().call_native(callable, rest if owner is not None else (self.see(obj), *rest), kwargs)
+
+    def note_looked_up(self, name, obj, values):
+        """A method of a container compares or hashes what it is given."""
+        if name in COMPARING:
+            self.note_compared(obj, EQUALITY)
+            for value in values:
+                self.note_compared(value, EQUALITY)
+                self.ask_identities(value, obj)
+        if values and isinstance(obj, HASHED) and not is_constant(values[0]) and not isinstance(values[0], CONTAINERS):
+            self.note_hashed(obj, values[0])
 
     def specially(self, descriptor, obj, rest, kwargs):
         """The few native methods of which it is known what exactly they read or write."""

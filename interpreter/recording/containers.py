@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import collections
 import operator
+import types
 
 import torch
 
-from interpreter.recording import sources
+from interpreter.recording import guards, sources
 from interpreter.recording.numbers import TRACED, pin, plain
 from interpreter.recording.torch_calls import CONSTANT_KINDS
 from interpreter.recording.trace import MISSING, SEQUENCES, Outside, is_constant
+from interpreter.vm.lookups import special
 from interpreter.vm.machine import Machine
+from interpreter.vm.operators import BINARY
 
-CONTAINERS = (list, dict, tuple, set, frozenset, collections.deque)
+CONTAINERS = (list, dict, tuple, set, frozenset, collections.deque, types.MappingProxyType)
 DICTS = (dict, collections.OrderedDict)
 IN_PLACE = {"+=": operator.iadd, "*=": operator.imul, "|=": operator.ior, "&=": operator.iand, "-=": operator.isub, "^=": operator.ixor}
 OPERATORS = {
@@ -29,6 +32,11 @@ OPERATORS = {
 }
 COMPARE = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
+COMPARE_NAMES = {"==": ("__eq__",), "!=": ("__ne__", "__eq__"), "<": ("__lt__", "__gt__"), "<=": ("__le__", "__ge__"),
+                 ">": ("__gt__", "__lt__"), ">=": ("__ge__", "__le__")}
+UNARY_NAMES = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
+HEAP = 1 << 9
+HASHED = (dict, set, frozenset, types.MappingProxyType)
 PLAIN = (int, float, bool, str, bytes, type(None))
 
 
@@ -73,12 +81,18 @@ class Containers(Machine):
                 key = pin(key)
             return obj[key]
         entry = trace.outside.get(id(obj))
-        if entry is None:
-            return super().get_item(obj, pin(key))
         key = pin(key)
+        if type(key) not in CONSTANT_KINDS:
+            self.note_hashed(obj, key)
+        if entry is None or (kind.__flags__ & HEAP and special(kind, "__getitem__") is not None):
+            return super().get_item(obj, key)
         if kind in DICTS:
             value = trace.read_key(entry, key) if is_constant(key) else self.keyed(entry, key)
             return obj[key] if value is MISSING else value
+        if isinstance(obj, dict) and (hook := special(kind, "__missing__")) is not None:
+            self.lookup(kind, "__missing__")
+            value = trace.read_key(entry, key) if is_constant(key) else self.keyed(entry, key)
+            return self.call(hook, (obj, key), None) if value is MISSING else value
         if isinstance(obj, collections.defaultdict):
             return self.default_item(entry, key)
         if kind is tuple or isinstance(obj, SEQUENCES):
@@ -88,11 +102,47 @@ class Containers(Machine):
             if type(key) is not slice and kind in (list, tuple):
                 key = operator.index(key) if hasattr(key, "__index__") and not isinstance(key, torch.Tensor) else key
             return obj[key]
+        if isinstance(obj, (dict, types.MappingProxyType)):
+            value = trace.read_key(entry, key) if is_constant(key) else self.keyed(entry, key)
+            return obj[key] if value is MISSING else value
+        if not kind.__flags__ & HEAP and not isinstance(obj, type):
+            self.see(key)
+            return trace.read(obj[key], sources.Item(entry.source, key))
         return super().get_item(obj, key)
+
+    def note_hashed(self, container, key):
+        """A dict or set is asked for, or given, a key that is no constant. Where it is told by identity the program depends on which outside
+        objects are one; where it is told by `__hash__` and `__eq__` in Python, on what these read: they are interpreted for that."""
+        trace = self.trace
+        if trace.ended is not None or not isinstance(container, HASHED):
+            return
+        if type(key) is tuple:
+            for part in key:
+                if type(part) not in CONSTANT_KINDS:
+                    self.note_hashed(container, part)
+            return
+        kind = type(key)
+        hasher = special(kind, "__hash__") if kind.__flags__ & HEAP else None
+        if hasher is None:
+            entry = trace.outside.get(id(key))
+            if entry is not None and not isinstance(entry.source, sources.Pinned):
+                trace.asked_distinct[id(key)] = entry
+            return
+        self.note_special(kind, "__hash__", "__eq__")
+        self.invoke(hasher, key)
+        equal = special(kind, "__eq__")
+        if equal is not None:
+            for other in list(container):
+                if other is not key and type(other) is kind and hash(other) == hash(key):
+                    self.invoke(equal, other, key)
 
     def keyed(self, entry, key):
         """An outside dict asked for a key that isn't a constant: found by identity or by hash, so the whole is guarded."""
-        self.trace.read_all(entry)
+        trace = self.trace
+        trace.read_all(entry)
+        asked = trace.outside.get(id(key))
+        if asked is not None and not isinstance(asked.source, sources.Pinned) and special(type(key), "__hash__") is None:
+            trace.guard(guards.Identity(asked.source, key))
         return entry.value.get(key, MISSING)
 
     def default_item(self, entry, key):
@@ -115,9 +165,13 @@ class Containers(Machine):
             obj[key] = value
             return None
         entry = self.entry_of(obj)
-        if entry is None:
-            return super().set_item(obj, pin(key), value)
-        return self.write_item(entry, pin(key), value)
+        key = pin(key)
+        if type(key) not in CONSTANT_KINDS:
+            self.note_hashed(obj, key)
+        kind = type(obj)
+        if entry is None or kind.__flags__ & HEAP and special(kind, "__setitem__") is not None:
+            return super().set_item(obj, key, value)
+        return self.write_item(entry, key, value)
 
     def write_item(self, entry, key, value):
         trace = self.trace
@@ -138,9 +192,12 @@ class Containers(Machine):
     def delete_item(self, obj, key):
         trace = self.trace
         entry = self.entry_of(obj)
-        if entry is None or isinstance(obj, torch.Tensor):
-            return super().delete_item(obj, pin(key))
         key = pin(key)
+        if type(key) not in CONSTANT_KINDS:
+            self.note_hashed(obj, key)
+        kind = type(obj)
+        if entry is None or kind.__flags__ & HEAP and special(kind, "__delitem__") is not None:
+            return super().delete_item(obj, key)
         if isinstance(obj, dict) and is_constant(key):
             trace.read_key(entry, key)
         else:
@@ -165,7 +222,7 @@ class Containers(Machine):
         if isinstance(obj, torch.Tensor):
             return iter(obj)
         entry = trace.outside.get(id(obj))
-        if entry is not None:
+        if entry is not None and not (type(obj).__flags__ & HEAP and special(type(obj), "__iter__") is not None):
             if isinstance(obj, CONTAINERS):
                 trace.read_all(entry)
             elif not isinstance(obj, type) and self.steps_natively(obj):
@@ -192,6 +249,7 @@ class Containers(Machine):
                 return [trace.read_index(entry, i) for i in range(len(iterable))]
             if entry is not None and isinstance(iterable, CONTAINERS):
                 trace.read_all(entry)
+            self.note_special(type(iterable), "__iter__", "__getitem__")
         return super().unpack(iterable)
 
     def unpack_mapping(self, mapping):
@@ -205,11 +263,19 @@ class Containers(Machine):
     def contains(self, item, container):
         trace = self.trace
         entry = self.entry_of(container)
+        if trace.ended is None and type(item) not in CONSTANT_KINDS:
+            self.note_hashed(container, pin(item) if isinstance(container, HASHED) else item)
+        if entry is not None and type(container).__flags__ & HEAP and special(type(container), "__contains__") is not None:
+            return super().contains(item, container)
         if entry is not None:
-            if isinstance(container, (dict, set, frozenset)) and is_constant(item):
+            if isinstance(container, HASHED) and is_constant(item):
                 return trace.read_present(entry, item)
             trace.read_all(entry)
             self.ask_identities(item, container)
+            asked = trace.outside.get(id(item))
+            if asked is not None and isinstance(container, HASHED) and not isinstance(asked.source, sources.Pinned) and special(
+                    type(item), "__hash__") is None:
+                trace.guard(guards.Identity(asked.source, item))
             if type(item) in TRACED:
                 item = pin(item)
         elif trace.ended is None and isinstance(container, CONTAINERS):
@@ -245,7 +311,7 @@ class Containers(Machine):
         if isinstance(value, torch.Tensor):
             return bool(value)
         entry = self.entry_of(value)
-        if entry is not None:
+        if entry is not None and not (type(value).__flags__ & HEAP and (special(type(value), "__bool__") or special(type(value), "__len__"))):
             trace.read_truth(entry)
             return bool(value)
         if type(value) in TRACED:
@@ -266,8 +332,13 @@ class Containers(Machine):
                 return OPERATORS[symbol](a, b)
             return super().binary(symbol, pin(a), pin(b))
         if trace.ended is None:
+            if (first.__flags__ | second.__flags__) & HEAP:
+                names = [name for name in BINARY[symbol][1] if name is not None]
+                self.note_special(first, *names)
+                self.note_special(second, *names)
             entry = self.entry_of(a)
-            if entry is not None and symbol in IN_PLACE and not isinstance(a, (tuple, frozenset)):
+            if entry is not None and symbol in IN_PLACE and hasattr(first, BINARY[symbol][1][0]) and not (
+                    first.__flags__ & HEAP and special(first, BINARY[symbol][1][0])):
                 self.see(b)
                 return self.write_whole(entry, IN_PLACE[symbol], b)
             if entry is not None:
@@ -304,17 +375,35 @@ class Containers(Machine):
             for side in (a, b):
                 if isinstance(side, CONTAINERS):
                     self.see(side)
+            self.note_compared(a, COMPARE_NAMES[symbol])
+            self.note_compared(b, COMPARE_NAMES[symbol])
+            if a is not b and (first := trace.outside.get(id(a))) is not None and (second := trace.outside.get(id(b))) is not None and not (
+                    isinstance(a, CONTAINERS) or isinstance(b, CONTAINERS)):
+                trace.different(first, second)
         return super().compare(symbol, a, b)
+
+    def note_compared(self, value, names, depth=0):
+        """Native code is going to ask a value, or the items of a container, for special methods: these, or their absence, are guarded."""
+        kind = type(value)
+        if kind.__flags__ & HEAP and not isinstance(value, torch.Tensor):
+            self.note_special(kind, *names)
+        elif depth < 3 and isinstance(value, CONTAINERS):
+            for item in list(value.values() if kind is dict else value):
+                if type(item) not in PLAIN:
+                    self.note_compared(item, names, depth + 1)
 
     def unary(self, symbol, a):
         if isinstance(a, torch.Tensor) or type(a) in TRACED:
             if symbol in UNARY:
                 return UNARY[symbol](a)
             return not self.truth(a)
+        if symbol in UNARY_NAMES:
+            self.note_special(type(a), UNARY_NAMES[symbol])
         return super().unary(symbol, a)
 
     def format_value(self, value, *rest):
         trace = self.trace
         if trace.ended is None:
             value = self.see(value)
+            self.note_compared(value, ("__format__", "__str__", "__repr__"))
         return super().format_value(plain(value), *rest)

@@ -17,6 +17,7 @@ from interpreter.recording import torch_calls
 from interpreter.recording.numbers import plain
 from interpreter.recording.operations import Ref
 from interpreter.recording.torch_calls import (
+    FREE_METADATA,
     METADATA_GETTERS,
     METADATA_METHODS,
     NUMBERS,
@@ -27,6 +28,7 @@ from interpreter.recording.torch_calls import (
     plain_name,
 )
 from interpreter.recording.trace import Trace, Unknown
+from interpreter.recording.trace import is_constant as trace_constant
 
 NO_KWARGS: dict = {}
 CONVERSIONS = {"to", "float", "half", "bfloat16", "double", "contiguous", "type", "type_as", "cpu", "cuda", "int", "long"}  # may give the tensor itself
@@ -64,8 +66,28 @@ def operate(trace: Trace, func, args, kwargs):
     return record(trace, func, name, args, kwargs, direct is func)
 
 
+def free_metadata(trace, name, func, args, kwargs):
+    """A property that no guard fixes, such as where in its memory a tensor begins: what Python learned is checked."""
+    value = func(*args, **kwargs)
+    if trace.ended is not None or not args or (name != "storage_offset" and trace.find(args[0]) is None):
+        return value
+    operation = trace.add(func, tuple(map(trace.template, args)), {}, number=True)
+    if not trace_constant(value):
+        operation = trace.add(is_none, (Ref(operation.index),), {}, number=True)
+        trace.check(Ref(operation.index), value is None, f"{name} is None")
+    else:
+        trace.check(Ref(operation.index), value, name)
+    return value
+
+
+def is_none(value) -> bool:
+    return value is None
+
+
 def metadata(trace, name, func, args, kwargs):
     """A property of a tensor: a constant, but for the shape of one whose shape may change."""
+    if name in FREE_METADATA:
+        return free_metadata(trace, name, func, args, kwargs)
     value = func(*args, **kwargs)
     if trace.ended is not None or name not in SHAPE_METADATA or not args or not trace.tainted(args[0]):
         return value
@@ -107,7 +129,7 @@ def record(trace, func, name, args, kwargs, direct, whole=False):
             trace.end(f"{torch_calls.plain_name(func)} was given {reason}")
             ended = True
     if trace.replay is not None and trace.replay.has_next():
-        result = trace.replay.next(func, args)
+        result = trace.replay.next(func, args, kwargs)
     else:
         started = perf_counter()
         result = func(*args, **kwargs)
@@ -128,10 +150,10 @@ def record(trace, func, name, args, kwargs, direct, whole=False):
     if result is None:
         return None
     if isinstance(result, (tuple, list, dict)) and holds_tensor(result):
-        trace.add_result(result, operation, tainted)
-        if tainted and name in torch_calls.PIECES:
+        if tainted and name in torch_calls.PIECES:  # before the pieces get numbers: another count is another branch
             length = trace.add(len, (Ref(operation.index),), {}, number=True)
             trace.check(Ref(length.index), len(result), f"the number of tensors from {name}")
+        trace.add_result(result, operation, tainted)
         return result
     return answer(trace, name, operation, result, direct)
 

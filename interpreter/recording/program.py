@@ -26,6 +26,7 @@ class Segment:
         self.prologue: Prologue | None = None
         self.run = None
         self.text = ""
+        self.origin: list[Segment] | None = None  # of a compiled one: the recorded segments in whose place it serves
 
     def walk(self):
         """This segment and all that follow."""
@@ -82,9 +83,13 @@ def collect(template, found, seen):
 
 
 class Replay:
-    """What a program has done in this call, for the interpreter that takes it up: each operation gives what it already gave."""
+    """What a program has done in this call, for the interpreter that takes it up: each operation gives what it already gave.
 
-    def __init__(self, path: list[Operation], values: dict, error: BaseException | None):
+    `pure`: what isn't in `values` can be done again without anybody noticing, and is (a compiled program keeps no other results).
+    """
+
+    def __init__(self, path: list[Operation], values: dict, error: BaseException | None, pure=False):
+        self.pure = pure
         self.path = [operation for operation in path if not operation.element and not operation.number]
         self.values = values
         self.error = error
@@ -96,7 +101,7 @@ class Replay:
         """Whether the next operation has been done, or has been tried and raised."""
         return not self.redo and (self.done < self.count or self.error is not None)
 
-    def next(self, function, args):
+    def next(self, function, args, kwargs):
         """The result that the next operation gave, or its exception."""
         operation = self.path[self.done]
         if operation.function is not function and operation.function != function:
@@ -106,6 +111,8 @@ class Replay:
             return args[0]
         if operation.index in self.values:
             return self.values[operation.index]
+        if self.pure:
+            return function(*args, **kwargs)
         error, self.error = self.error, None
         raise error.with_traceback(None)
 

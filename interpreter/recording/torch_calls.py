@@ -28,6 +28,8 @@ METADATA_METHODS = {
     "is_coalesced", "result_type", "can_cast", "is_tensor", "_is_zerotensor", "__hash__", "is_storage",
 }
 SHAPE_METADATA = {"shape", "size", "numel", "nelement", "stride", "__len__", "nbytes", "is_contiguous", "storage_offset"}
+FREE_METADATA = {"storage_offset", "is_leaf", "_version", "output_nr", "grad_fn", "name", "_base", "_is_view", "is_shared", "is_pinned",
+                 "retains_grad", "names", "has_names"}
 NUMBERS = {"item", "__int__", "__float__", "__index__"}
 DATA_DEPENDENT_SHAPES = {
     "nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "_unique2", "bincount",

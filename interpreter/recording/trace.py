@@ -80,6 +80,7 @@ class Trace:
         self.objects: dict[int, tuple] = {}
         self.seen = 0
         self.grads_moved = False
+        self.numbered = False
         self.operating = 0.0
 
     # Ending
@@ -111,11 +112,17 @@ class Trace:
         if kind in CONSTANT_KINDS:
             if self.dynamic and not fixed and kind in (int, float) and str(source) in self.dynamic:
                 self.guard(guards.Type(source, kind))
+                self.numbered = True
                 return (TracedInt if kind is int else TracedFloat)(value, self, Input(source))
             self.guard(guards.Constant(source, value))
             return value
         entry = self.outside.get(id(value))
         if isinstance(value, BY_IDENTITY):
+            if kind is types.FunctionType and entry is None and "<" in value.__qualname__ and given(source):
+                return self.read_function(value, source)
+            if entry is not None and entry.source is not source and not isinstance(entry.source, sources.Pinned):
+                self.guard(guards.Same(source, entry.source))
+                return value
             self.guard(guards.Identity(source, value))
             if entry is None:
                 self.outside[id(value)] = Outside(value, sources.Pinned(value, guards.short(value)))
@@ -140,6 +147,15 @@ class Trace:
         elif kind is frozenset:
             self.guard(guards.Keys(source, value))
             entry.whole = True
+        return value
+
+    def read_function(self, value, source):
+        """A lambda or a local function that was given: another one with the same code serves as well; its cells and defaults are guarded
+        when it is called."""
+        self.outside[id(value)] = Outside(value, source)
+        self.guard(guards.Type(source, types.FunctionType))
+        self.guard(guards.Identity(sources.Attribute(source, "__code__"), value.__code__))
+        self.guard(guards.Identity(sources.Attribute(source, "__globals__"), value.__globals__))
         return value
 
     def read_tensor(self, entry: Outside):
@@ -240,14 +256,14 @@ class Trace:
         now = entry.value
         before = now if entry.original is None else entry.original
         source = entry.source
-        if isinstance(now, dict):
-            keys = tuple(dict.keys(before))
+        if isinstance(now, (dict, types.MappingProxyType)):
+            keys = tuple(dict.keys(before) if isinstance(before, dict) else before)
             self.guard(guards.Keys(source, keys))
             for key in keys:
                 if not is_constant(key):
                     self.pinned(key, guards.short(key))
                 if key not in entry.known:
-                    self.read(dict.__getitem__(before, key), sources.Item(source, key), fixed=True)
+                    self.read(dict.__getitem__(before, key) if isinstance(before, dict) else before[key], sources.Item(source, key), fixed=True)
             if isinstance(now, collections.defaultdict):
                 self.read(now.default_factory, sources.Attribute(source, "default_factory"))
         elif isinstance(now, SETS):
@@ -377,6 +393,7 @@ class Trace:
         return self.traced(result, Ref(operation.index))
 
     def traced(self, value, template):
+        self.numbered = True
         if type(value) is int:
             return TracedInt(value, self, template)
         if type(value) is float:
@@ -404,6 +421,13 @@ class Unknown(Exception):
 def same(value):
     """The operation that gives an input as it is, for a check of it."""
     return value
+
+
+def given(source) -> bool:
+    """Whether a source starts at an argument."""
+    while source.parent is not None:
+        source = source.parent
+    return isinstance(source, sources.Argument)
 
 
 def is_constant(value) -> bool:

@@ -1,0 +1,13 @@
+"""Every scene looks the same eager and jitted."""
+
+import pytest
+
+from tests.recording import scenes_guards, scenes_writes
+from tests.recording.agree import same
+
+SCENES = [build for module in (scenes_guards, scenes_writes) for build in module.SCENES]
+
+
+@pytest.mark.parametrize("build", SCENES, ids=lambda build: build.__name__)
+def test_scene(build):
+    same(build)
