@@ -16,7 +16,7 @@ from harness.environment import ROOT
 from harness.errors import StoreError, UsageError, nearest
 
 #: Sub-commands that are planned and not there.
-ABSENT = ("repro", "bisect", "nightly")
+ABSENT = ("repro", "nightly")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -59,6 +59,7 @@ def parser() -> argparse.ArgumentParser:
     add_coverage(commands)
     add_baseline(commands)
     add_history(commands)
+    add_bisect(commands)
     return top
 
 
@@ -144,6 +145,21 @@ def add_history(commands):
     history.add_argument("model", metavar="MODEL", help="a model's name, a glob, or a cell")
     history.add_argument("--results", type=Path, default=Path("results"), metavar="DIR")
     history.set_defaults(command=history_command)
+
+
+def add_bisect(commands):
+    bisect = commands.add_parser("bisect", help="the commit, or the lookasides, that a cell's change comes from")
+    bisect.add_argument("cell", metavar="CELL", help="MODEL/WORKLOAD, or a cell's id")
+    bisect.add_argument("--good", metavar="REV", help="a commit where it was as it should be")
+    bisect.add_argument("--bad", metavar="REV", default="HEAD", help="a commit where it is not (default: HEAD)")
+    bisect.add_argument("--fact", metavar="NAME",
+                        help="a field of the row, route:CALLABLE, or ratio (default: the most telling that differs)")
+    bisect.add_argument("--lookasides", action="store_true",
+                        help="search among the lookasides of this checkout instead of among commits")
+    bisect.add_argument("--budget", type=seconds, metavar="S", default=0.4)
+    bisect.add_argument("--timeout", type=positive(float), metavar="S", default=180.0)
+    add_repository(bisect)
+    bisect.set_defaults(command=bisect_command)
 
 
 def positive(kind):
@@ -317,4 +333,54 @@ def history_command(arguments) -> int:
     console().print(rich_table(shown))
     steps = int((found["step"] != "").sum())
     console().print(f"{len(found)} rows of {found['cell'].nunique()} cells, {steps} steps")
+    return 0
+
+
+def prepared_for(cell):
+    """What it takes to run one cell."""
+    from harness.bench import Prepared, resolve_device, select
+    from harness.subjects import find
+    if cell.device != "cpu":
+        resolve_device(cell.device, say_aside)
+    [model] = select([cell.model])[:1]
+    if cell.workload not in model.workloads:
+        raise UsageError(f"{cell.id}: {model.supports(cell.workload)}")
+    return Prepared([cell], {cell.model: model}, {cell.subject: find(cell.subject)}, {}, cell.device)
+
+
+def bisect_command(arguments) -> int:
+    from harness.bench import preload
+    from harness.bisect import bisect, cell_of
+    from harness.measure import Options
+    cell = cell_of(arguments.cell)
+    prepared = prepared_for(cell)
+    settings = Options(budget=arguments.budget, timeout=arguments.timeout)
+    if arguments.lookasides:
+        from harness.bisect_lookasides import bisect_lookasides
+        preload(prepared)
+        found = bisect_lookasides(cell, prepared, settings, say)
+        say(f"without {', '.join(found.names)}: {found.without['status']} {found.without['parity']} "
+            f"{found.without['detail']}")
+        say(f"with {'them' if len(found.names) > 1 else 'it'}: {found.with_all['status']} {found.with_all['parity']} "
+            f"{found.with_all['detail']}")
+        return 0
+    if arguments.good is None:
+        raise UsageError("bisect: say which commit was good: --good REV (or search among lookasides: --lookasides)")
+    root = arguments.repository or ROOT
+    result = bisect(cell, arguments.good, arguments.bad, prepared, settings, root, say, arguments.fact)
+    return show_bisection(result, root)
+
+
+def show_bisection(result, root) -> int:
+    from harness.revisions import git
+    for name, measured in (("good", result.good), ("bad", result.bad)):
+        say(f"{name}: {result.fact} {measured.value(result.fact)}; {measured.row['status']} "
+            f"{measured.row['parity']} {measured.row['detail']}".rstrip())
+    if len(result.commits) == 1:
+        say(f"{result.commits[0]} is the first bad commit")
+        say(git("show", "--no-patch", "--format=%an, %ad%n%s", result.commits[0], root=root))
+    else:
+        say(f"the first bad commit is one of these {len(result.commits)}, the others can't be run:")
+        for commit in result.commits:
+            say(git("show", "--no-patch", "--format=%H %s", commit, root=root))
     return 0

@@ -74,6 +74,67 @@ def repository(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def linear(tmp_path_factory):
+    """whole, one, two, three (no lookaside for zip), four, five (does not import), six (imports again, sqrt is wrong)."""
+    made = Repository(tmp_path_factory.mktemp("linear"))
+    for name, text in (("one", "# 1\n"), ("two", "# 2\n"), ("three", NO_ZIP), ("four", "# 4\n"),
+                       ("five", "raise ImportError('broken')\n")):
+        made.change(name, text)
+    path = made.folder / LOOKASIDES
+    path.write_text(path.read_text().replace("raise ImportError('broken')\n", "") + SQRT.format(loops=0, error=0.01))
+    made.commit("six")
+    return made
+
+
+def bisected(harness, repository, *arguments):
+    finished = harness("bisect", *arguments, "--repository", repository.folder)
+    assert repository.git("worktree", "list").count("\n") == 0
+    assert "bisect" not in repository.git("for-each-ref")
+    return finished
+
+
+def test_bisect_finds_the_commit(harness, linear):
+    finished = bisected(harness, linear, "LLaMAMoE/forward", "--good", "whole", "--bad", "four")
+    assert finished.status == 0, finished.err
+    assert f"{linear.git('rev-parse', 'three')} is the first bad commit" in finished.out
+    assert "status: pass at whole, parity at four" in finished.out
+
+
+def test_bisect_by_a_route(harness, linear):
+    finished = bisected(harness, linear, "LLaMAMoE/forward", "--good", "one", "--bad", "four", "--fact",
+                        "route:builtins.zip")
+    assert f"{linear.git('rev-parse', 'three')} is the first bad commit" in finished.out, finished.out + finished.err
+
+
+def test_bisect_skips_what_cannot_run(harness, linear):
+    finished = bisected(harness, linear, "pythia-14m/forward", "--good", "two", "--bad", "six")
+    assert finished.status == 0, finished.err
+    assert "one of these 2" in finished.out
+    assert linear.git("rev-parse", "five") in finished.out
+    assert linear.git("rev-parse", "six") in finished.out
+    assert "skip: this revision's interpreter does not import" in finished.out
+
+
+def test_bisect_refuses_what_makes_no_sense(harness, linear):
+    for arguments, said in ((["LLaMAMoE/forward"], "--good"),
+                            (["LLaMAMoE/forward", "--good", "one", "--bad", "two"], "no exact fact"),
+                            (["LLaMAMoE/forward", "--good", "one", "--bad", "four", "--fact", "hue"], "unknown"),
+                            (["LLaMAMoE", "--good", "one"], "is not a cell"),
+                            (["LLaMAMoE/generate", "--good", "one"], "takes forward"),
+                            (["LLaMAMoE/forward", "--good", "nowhere"], "neither a run's folder nor a git revision")):
+        finished = bisected(harness, linear, *arguments)
+        assert finished.status == 2
+        assert said in finished.err
+        assert len(finished.err.splitlines()) == 1
+
+
+def test_bisect_lookasides_finds_the_one(harness):
+    finished = harness("bisect", "--lookasides", "LLaMAMoE/forward")
+    assert finished.status == 0, finished.err
+    assert "without builtins.zip: parity" in finished.out
+
+
+@pytest.fixture(scope="module")
 def compare(harness, repository):
     def run(base, head, *models, more=()):
         finished = harness("compare", base, head, "--repository", repository.folder, "--models", *models,

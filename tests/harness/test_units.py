@@ -6,8 +6,11 @@ import sys
 import textwrap
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness import expected, timing
+from harness.bisect import cell_of, smallest
 from harness.counting import native_instructions
 from harness.errors import UsageError
 from harness.growth import line
@@ -230,3 +233,30 @@ def test_the_harness_starts_without_torch():
         assert not {"torch", "pandas", "litgpt"} & set(sys.modules), "imported too early"
     """)
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+@given(st.sets(st.integers(0, 40), min_size=1, max_size=6), st.integers(41, 60))
+def test_smallest_leaves_exactly_the_culprits(culprits, size):
+    tried = []
+
+    def holds(names):
+        tried.append(names)
+        return culprits <= set(names)
+    assert set(smallest(range(size), holds)) == culprits
+    assert len(tried) < 400
+
+
+@given(st.sets(st.integers(0, 20), min_size=1))
+def test_smallest_of_alternatives_is_one(either):
+    assert len(smallest(range(21), lambda names: bool(either & set(names)))) == 1
+
+
+@pytest.mark.parametrize("cell", [CELL, Cell("a", "train", "interpreter", "aot", "bfloat16", "cuda:0", "full", 12),
+                                  Cell("Llama-3.1-8B", "decode-batched", "dynamo-fullgraph")])
+def test_a_cells_id_names_it(cell):
+    assert cell_of(cell.id) == cell
+
+
+def test_a_short_name_is_the_interpreters_cell():
+    assert cell_of("LLaMAMoE/forward").id == "LLaMAMoE/forward/interpreter/eager/float32/cpu/tiny"
+    assert cell_of("some/where/m.py:Net/train").model == "some/where/m.py:Net"
