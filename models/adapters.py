@@ -76,6 +76,6 @@ def adapters() -> list[Model]:
 
 def finetuned(title: str, family: str, name: str, builder: Any, merged: bool = False) -> Model:
     """A model that is used in all the ways its plain form is, except that a merged one has nothing left to train."""
-    workloads = tuple(workload for workload in WORKLOADS if not (merged and workload == "train"))
+    workloads = tuple(workload for workload in WORKLOADS if not (merged and workload.startswith("train")))
     finish = lora.merge_lora_weights if merged else None
     return Model(title, family, builder, partial(token_ids, name), workloads, loss="tokens", finish=finish)

@@ -68,7 +68,7 @@ def out_of_range(draw: Draw) -> tuple:
 
 def experts() -> list[Model]:
     """LitGPT's layer, and the layer of the original report with inputs of both kinds."""
-    both = ("forward", "train")
+    both = ("forward", "train", "forward-autocast", "train-autocast")
     return [
         Model("LLaMAMoE", "moe", litgpt_experts, hidden, both, default=True),
         Model("StaticExperts", "moe", static_experts, in_range, both, default=True),

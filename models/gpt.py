@@ -21,6 +21,9 @@ WORKLOADS = (
     "generate-sampled",
     "generate-loop",
     "chunked-head",
+    "forward-autocast",
+    "train-autocast",
+    "decode-autocast",
 )
 
 

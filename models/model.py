@@ -51,7 +51,7 @@ class Model:
         seed: int = 0,
         workload: str = "forward",
     ) -> nn.Module:
-        """A new module, in training mode for workload "train" and in evaluation mode otherwise.
+        """A new module, in training mode for a workload that trains and in evaluation mode otherwise.
 
         scale: "tiny", or "full" for the true widths; depth: layers, None for the scale's own (2 when tiny).
         Equal arguments give equal parameters; those of a tiny model also don't depend on the device, and those of
@@ -71,7 +71,7 @@ class Model:
             initialise(module, seed)
         if self.finish is not None:
             self.finish(module)
-        return module.to(device, dtype).train(workload == "train")
+        return module.to(device, dtype).train(workload.startswith("train"))
 
     def inputs(
         self,

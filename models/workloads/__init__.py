@@ -22,6 +22,9 @@ WORKLOADS: dict[str, Workload] = {
         Workload("generate", "LitGPT's loop around the model, greedy", generate.Generate, calls=generate.TOKENS),
         Workload("generate-sampled", "the same, sampled", generate.GenerateSampled, calls=generate.TOKENS),
         Workload("generate-loop", "the sampling loop itself", generate.GenerateLoop, target=generate.loop),
+        Workload("forward-autocast", "forward within autocast to bfloat16", Forward, autocast=True),
+        Workload("train-autocast", "train within autocast to bfloat16", Train, grad=True, autocast=True),
+        Workload("decode-autocast", "decode within autocast", decode.Decode, calls=_CALLS, autocast=True),
         Workload("chunked-head", "forward with the head in chunks", ChunkedHead),
     )
 }

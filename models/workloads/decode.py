@@ -68,7 +68,7 @@ class Decode(Job):
     def work(self, call: Call) -> dict[str, Tensor]:
         return named_tensors(self.logits(call), "logits") | cache_tensors(self.module)
 
-    def call_once(self, call: Call) -> object:
+    def once(self, call: Call) -> object:
         return self.logits(call)
 
 

@@ -24,7 +24,7 @@ class Forward(Job):
         found |= named_tensors(arguments, "input")
         return found | named_tensors(dict(self.module.named_buffers()), "buffer")
 
-    def call_once(self, call: Call) -> object:
+    def once(self, call: Call) -> object:
         with torch.no_grad():
             return call(*self.arguments, **self.options())
 

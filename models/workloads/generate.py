@@ -44,7 +44,7 @@ class Generate(Job):
     def work(self, call: Call) -> dict[str, Tensor]:
         return {"tokens": self.tokens(call).clone()} | cache_tensors(self.module)
 
-    def call_once(self, call: Call) -> object:
+    def once(self, call: Call) -> object:
         return self.tokens(call)
 
 

@@ -20,10 +20,14 @@ class State:
 
     def restore(self) -> None:
         """Put the values back, and take away buffers that appeared since (LoRA makes one when it first needs it)."""
-        for name in dict(self.module.named_buffers()).keys() - self.buffers.keys():
-            owner, _, attribute = name.rpartition(".")
-            delattr(self.module.get_submodule(owner), attribute)
         now = dict(self.module.named_buffers()) | dict(self.module.named_parameters())
+        for name in dict(self.module.named_buffers()):
+            owner, _, attribute = name.rpartition(".")
+            if name not in self.buffers:
+                delattr(self.module.get_submodule(owner), attribute)
+            elif now[name].dtype != self.buffers[name].dtype:  # a cache that went over to autocast's
+                now[name] = torch.empty_like(self.buffers[name])
+                setattr(self.module.get_submodule(owner), attribute, now[name])
         with torch.no_grad():
             for name, value in (self.buffers | self.parameters).items():
                 now[name].copy_(value)

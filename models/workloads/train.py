@@ -59,7 +59,7 @@ class Train(Job):
         found |= {f"param.{name}": p for name, p in copies(dict(self.module.named_parameters())).items()}
         return found | {f"buffer.{name}": b for name, b in copies(dict(self.module.named_buffers())).items()}
 
-    def call_once(self, call: Call) -> object:
+    def once(self, call: Call) -> object:
         return self.step(call, self.arguments)[1]
 
     def reset(self) -> None:

@@ -21,6 +21,7 @@ class Setting:
     module: nn.Module
     seed: int
     scale: str
+    autocast: bool = False
 
     @property
     def device(self) -> torch.device:
@@ -71,7 +72,7 @@ class Job(ABC):
         cuda = self.setting.device.type == "cuda"
         with torch.random.fork_rng(devices=[self.setting.device] if cuda else []):
             torch.manual_seed(self.setting.seed)
-            found = self.work(call) | {"random": torch.get_rng_state()}
+            found = self.work(self.dressed(call)) | {"random": torch.get_rng_state()}
             if cuda:
                 found["random.cuda"] = torch.cuda.get_rng_state(self.setting.device)
         return found
@@ -80,9 +81,24 @@ class Job(ABC):
     def work(self, call: Call) -> dict[str, Tensor]:
         """What `run` does and returns, under its seed."""
 
-    @abstractmethod
     def call_once(self, call: Call) -> object:
         """The part of the work that is timed, with nothing copied. It leaves the module fit to be timed again."""
+        return self.once(self.dressed(call))
+
+    @abstractmethod
+    def once(self, call: Call) -> object:
+        """What `call_once` does."""
+
+    def dressed(self, call: Call) -> Call:
+        """`call`, within autocast to bfloat16 if the workload is about that."""
+        if not self.setting.autocast:
+            return call
+
+        def within(*args: object, **kwargs: object) -> object:
+            with torch.autocast(self.setting.device.type, torch.bfloat16):
+                return call(*args, **kwargs)
+
+        return within
 
     def reset(self) -> None:
         """Put parameters, buffers and caches back to where they were when the job was made."""
@@ -97,6 +113,7 @@ class Workload:
     job:           the class of its jobs
     grad:          whether gradients are computed
     calls:         calls of the callable under test in one `call_once`
+    autocast:      whether the calls are made within autocast to bfloat16
     target:        module -> what is to be compiled in its stead
     """
 
@@ -105,6 +122,7 @@ class Workload:
     job: Callable[[Setting], Job]
     grad: bool = False
     calls: int = 1
+    autocast: bool = False
     target: Callable[[nn.Module], Call] = lambda module: module
 
     def prepare(self, model: Model, module: nn.Module, *, seed: int = 0, scale: str = "tiny") -> Job:
@@ -116,4 +134,4 @@ class Workload:
         if reason is not None:
             raise ValueError(reason)
         module.train(self.grad)
-        return self.job(Setting(model, module, seed, scale))
+        return self.job(Setting(model, module, seed, scale, self.autocast))
