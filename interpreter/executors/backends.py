@@ -1,0 +1,66 @@
+"""Backends: `(graph, example inputs, fakes) -> callable`, by the executor's name or from a backend of torch.compile's convention."""
+
+from __future__ import annotations
+
+import torch
+from torch._guards import TracingContext, tracing
+
+
+class Unavailable(ValueError):
+    """The executor can't be used on this machine: the message says why."""
+
+
+def named(executor):
+    """The backend of an executor. Raises Unavailable."""
+    if callable(executor):
+        return convention(executor)
+    if executor == "cudagraphs" and not torch.cuda.is_available():
+        raise Unavailable('executor="cudagraphs" needs a CUDA device, and torch finds none here')
+    return {"aot": aot, "inductor": inductor, "cudagraphs": cudagraphs}[executor]
+
+
+def within(fakes):
+    """Compilers find the fake tensors' mode, and the symbols of sizes, in torch's tracing context."""
+    return tracing(TracingContext(fakes.mode))
+
+
+def aot(graph, examples, fakes):
+    """AOTAutograd with compilers that compile nothing: functional graphs, forward and backward traced together."""
+    from torch._dynamo.backends.debugging import boxed_nop
+    from torch._functorch.aot_autograd import aot_module_simplified
+    from torch._functorch.partitioners import default_partition
+
+    with within(fakes):
+        return aot_module_simplified(graph, examples, fw_compiler=boxed_nop, bw_compiler=boxed_nop, partition_fn=default_partition,
+                                     keep_inference_input_mutations=True)
+
+
+def inductor(graph, examples, fakes):
+    """Torch's compiler."""
+    from torch._inductor.compile_fx import compile_fx
+
+    with within(fakes):
+        return compile_fx(graph, examples)
+
+
+def cudagraphs(graph, examples, fakes):
+    """AOTAutograd's graphs captured once and replayed. What can't be captured (other devices, changing sizes) torch runs as it is, and says so."""
+    from torch._dynamo.backends.cudagraphs import cudagraphs as capture
+
+    with within(fakes):
+        return capture(graph, examples)
+
+
+def convention(backend):
+    """A backend as `torch.compile(backend=...)` takes it."""
+
+    def make(graph, examples, fakes):
+        for node, example in zip(graph.graph.find_nodes(op="placeholder"), examples):
+            node.meta["example_value"] = example
+        with within(fakes):
+            made = backend(graph, examples)
+        if not callable(made):
+            raise TypeError(f"the backend {getattr(backend, '__name__', backend)!r} gave a {type(made).__name__}, not a callable")
+        return made
+
+    return make

@@ -1,0 +1,305 @@
+"""From recorded chains to compiled ones.
+
+`lower` takes a chain of segments and gives its first segment, and each one that follows a check which only the call itself can answer, a
+`Compiled`: the segments up to the next such check as one, in which the pieces that graphs can hold are calls of what the backend made of
+them. `Compiled` is a segment like those recorded, run by the eager executor's generated function; where it does not fit a call (sizes for
+which it was not compiled, memory shared in another way) the recorded segments serve.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass, field
+
+import torch
+
+from interpreter.executors import eager
+from interpreter.executors.fakes import Fakes, Unfit, first_line, memory
+from interpreter.executors.graphable import draws, effectful, is_switch, observes_autograd
+from interpreter.executors.graphs import GraphWriter
+from interpreter.executors.pieces import Parting, Piece, step_operations
+from interpreter.recording import guards
+from interpreter.recording.operations import Input, Operation, refs_of
+from interpreter.recording.program import Segment
+from interpreter.recording.trace import Trace, same
+
+FIRST_PIECE = 1_000_000
+
+
+class Surroundings:
+    """Torch's global state as it is when this is made, as far as it is a thread's own or a program may switch it."""
+
+    def __init__(self):
+        self.grad = torch.is_grad_enabled()
+        self.inference = torch.is_inference_mode_enabled()
+        self.dtype = torch.get_default_dtype()
+        self.autocast = {device: (torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)) for device in ("cpu", "cuda")}
+        self.cache = torch.is_autocast_cache_enabled()
+
+    def restore(self):
+        torch.set_grad_enabled(self.grad)
+        torch.set_default_dtype(self.dtype)
+        for device, (enabled, dtype) in self.autocast.items():
+            torch.set_autocast_enabled(device, enabled)
+            torch.set_autocast_dtype(device, dtype)
+        torch.set_autocast_cache_enabled(self.cache)
+        torch.clear_autocast_cache()
+
+    @contextlib.contextmanager
+    def again(self):
+        """In this state inside, in the state of before afterwards."""
+        before = Surroundings()
+        with torch.inference_mode(self.inference):
+            self.restore()
+            try:
+                yield
+            finally:
+                before.restore()
+
+
+class Compiled(Segment):
+    """Several recorded segments (`origin`) as one, with graphs in it."""
+
+    def __init__(self, origin: list[Segment], steps: list):
+        super().__init__()
+        last = origin[-1]
+        self.origin = origin
+        self.steps = steps
+        self.operations = step_operations(steps, FIRST_PIECE)
+        self.check, self.branches = last.check, last.branches
+        self.result, self.writes, self.tail, self.prologue = last.result, last.writes, last.tail, origin[0].prologue
+        self.logged = self.check is not None or any(type(step) is Operation and effectful(step) for step in steps)
+        self.events = [event for segment in origin for event in segment.events]
+        self.holds = None
+        self.apart: tuple[list[int], list[int]] | None = None
+
+    @property
+    def pieces(self) -> list[Piece]:
+        return [step for step in self.steps if type(step) is Piece]
+
+    @property
+    def graphs(self) -> list:
+        return [piece.graph for piece in self.pieces if piece.graph is not None]
+
+    def serves(self, inputs) -> bool:
+        """Whether it was compiled for sizes and shared memory as these inputs have them."""
+        if self.holds is not None and not self.holds(inputs):
+            return False
+        if self.apart is None:
+            return True
+        written, others = self.apart
+        memories = {inputs[number].untyped_storage()._cdata for number in written}
+        return len(memories) == len(written) and memories.isdisjoint([inputs[number].untyped_storage()._cdata for number in others])
+
+    def computed(self) -> set[int]:
+        """The results of the recorded operations."""
+        return {operation.index for segment in self.origin for operation in segment.operations}
+
+    def available(self) -> set[int]:
+        """Those of them that later segments can have."""
+        return {operation.index for operation in self.operations}
+
+
+@dataclass
+class Job:
+    """What to lower: `chain[start:]`. `sources` are what the prologue gives, in order; `examples`, `dynamic` (free dimensions) and `changing` (ints
+    not guarded by value) say what they are like, by the source's identity. `unfit` says why it can't be compiled, if so."""
+
+    chain: list[Segment]
+    start: int
+    sources: dict
+    examples: dict
+    dynamic: dict
+    changing: set
+    surroundings: Surroundings
+    unfit: str | None = None
+    phases: dict = field(default_factory=lambda: {"lower": 0.0, "backend": 0.0})
+
+    @property
+    def inputs(self) -> dict:
+        """The places of the sources in what the prologue gives."""
+        return {identity: number for number, identity in enumerate(self.sources)}
+
+    def like(self, inputs: tuple) -> Job:
+        """The same for other inputs."""
+        return Job(self.chain, self.start, self.sources, dict(zip(self.sources, inputs)), self.dynamic, self.changing, Surroundings())
+
+
+def prepare(trace: Trace, chain, start, sources: dict, call) -> Job:
+    """A job for a trace just recorded; what the inputs are like is taken from the trace and from `call` = (args, kwargs)."""
+    values = {entry.source.identity(): entry.value for entry in trace.outside.values()}
+    shapes = {guard.source.identity(): guard for guard in trace.guards if isinstance(guard, guards.Tensor)}
+    examples, unfit = {}, None
+    if not all(guard.guard.check() for guard in trace.guards if isinstance(guard, guards.GlobalState)):
+        unfit = "the call left torch's global state (grad mode, autocast ...) changed"
+    for identity, source in sources.items():
+        try:
+            example = values[identity] if identity in values else source.walk(call)
+        except Exception:
+            example = None
+        guard = shapes.get(identity)
+        if guard is not None and not is_like(example, guard):
+            unfit = f"the call gave {guard.source} another shape"
+        examples[identity] = example
+    dynamic = {identity: guard.dynamic for identity, guard in shapes.items()}
+    changing = {guard.source.identity() for guard in trace.guards if type(guard) is guards.Type and guard.kind is int}
+    return Job(chain, start, dict(sources), examples, dynamic, changing, Surroundings(), unfit)
+
+
+def is_like(example, guard) -> bool:
+    """Whether a tensor still has the shape that was guarded when it was read."""
+    return isinstance(example, torch.Tensor) and list(example.shape) == guard.shape and (
+        example.layout is not torch.strided or list(example.stride()) == guard.strides)
+
+
+def lower(job: Job, backend) -> list[Compiled]:
+    """Compile: each serves in the place of the first recorded segment of its `origin`. Raises Unfit, and what the backend raises."""
+    if job.unfit is not None:
+        raise Unfit(job.unfit)
+    with job.surroundings.again():
+        return lowered(job, backend)
+
+
+def lowered(job: Job, backend) -> list[Compiled]:
+    started = time.perf_counter()
+    fakes = Fakes()
+    for identity in job.sources:
+        fakes.add_input(identity, job.examples[identity], job.dynamic.get(identity, frozenset()), identity in job.changing)
+    needs_grad = {id(fake): fake.requires_grad for fake in fakes.inputs.values() if isinstance(fake, torch.Tensor)}
+    with job.surroundings.again(), fakes.context():
+        for segment in job.chain:
+            for operation in segment.operations:
+                fakes.do(operation)
+        trunks = list(stretches(job, fakes))
+    for fake in fakes.inputs.values():
+        if isinstance(fake, torch.Tensor) and fake.requires_grad is not needs_grad[id(fake)]:
+            raise Unfit("an input that needed no gradient is written with values that do")
+    made = [part(trunk, job, fakes) for trunk in trunks]
+    made = [compiled for compiled in made if compiled.pieces]
+    backend_seconds = compile_pieces(job, made, fakes, backend)
+    holds = fakes.sizes_hold()
+    for compiled in made:
+        compiled.holds = holds
+        eager.lower(compiled, job.inputs, compiled.logged)
+    job.phases["backend"] += backend_seconds
+    job.phases["lower"] += time.perf_counter() - started - backend_seconds
+    return made
+
+
+def stretches(job: Job, fakes: Fakes):
+    """Lists of segments between checks that only the call can answer."""
+    trunk: list[Segment] = []
+    for segment in job.chain[job.start:]:
+        trunk.append(segment)
+        if segment.tail is not None:
+            return
+        if segment.check is None or len(segment.branches) > 1 or not fakes.implied(segment.check):
+            yield trunk
+            trunk = []
+
+
+def part(trunk: list[Segment], job: Job, fakes: Fakes) -> Compiled:
+    """One stretch as steps, which may be left only where it is known what to do again."""
+    operations = [operation for segment in trunk for operation in segment.operations]
+    last = trunk[-1]
+    final = set(refs_of(last.check.value, [])) if last.check is not None else set()
+    seen = set(leaving(last))
+    for following in last.walk():
+        if following is not last:
+            final.update(used_by(following))
+            seen.update(leaving(following))
+    inside = {operation.index for operation in operations}
+    compiled = Compiled(trunk, Parting(operations, fakes, (final | set(leaving(last))) & inside, seen & inside).steps())
+    outside = {memory(fake) for fake in fakes.inputs.values() if isinstance(fake, torch.Tensor)}
+    before = [operation for segment in job.chain[:job.chain.index(trunk[0])] for operation in segment.operations]
+    if any(writes(operation, fakes, outside) for operation in before):
+        raise Unfit("tensors from outside the call are written before a check, and what was written can't be taken back")
+    wrote = None
+    for step in compiled.steps:
+        if wrote is not None and not (type(step) is Operation and (step.number or step.element or step.function is same)):
+            raise Unfit(f"tensors from outside the call are written ({wrote}) before something that may fail and is no part of the same graph"
+                        f" ({describe(step, fakes)})")
+        inner = step.operations if type(step) is Piece else [step]
+        wrote = wrote or next((str(operation) for operation in inner if writes(operation, fakes, outside)), None)
+    if wrote is not None and last.check is not None:
+        raise Unfit(f"tensors from outside the call are written ({wrote}) before a check: {last.check}")
+    for operation in operations:
+        if draws(operation) and fakes.written.get(operation.index) and not writes(operation, fakes, outside):
+            raise Unfit(f"random numbers are drawn into a tensor made inside the call ({operation}, at {operation.where})")
+        if observes_autograd(operation) and any(type(part) is Input for part in operation.args):
+            raise Unfit(f"autograd of a tensor from outside the call is changed or looked at ({operation}, at {operation.where})")
+    compiled.apart = apart(compiled, job, fakes)
+    return compiled
+
+
+def writes(operation, fakes: Fakes, outside) -> bool:
+    return any(memory(value) in outside for value in fakes.written.get(operation.index, ()))
+
+
+def describe(step, fakes: Fakes) -> str:
+    if type(step) is Piece:
+        return f"a graph that begins with {step.operations[0]}, at {step.operations[0].where}"
+    reason = fakes.reasons.get(step.index)
+    return f"{step}, at {step.where}" + (f": {reason}" if reason else "")
+
+
+def leaving(segment: Segment) -> list[int]:
+    """The results that leave the call at the end of a segment."""
+    if segment.check is not None:
+        return []
+    eager.deep_refs((segment.result, *(write.templates for write in segment.writes)), found := [], set())
+    return found
+
+
+def used_by(segment: Segment) -> list[int]:
+    """The results that a segment needs."""
+    found = leaving(segment)
+    for operation in segment.operations:
+        eager.deep_refs((operation.args, operation.kwargs), found, set())
+    if segment.check is not None:
+        refs_of(segment.check.value, found)
+    return found
+
+
+def apart(compiled: Compiled, job: Job, fakes: Fakes):
+    """Numbers of the inputs that graphs write to, and of those that must not share memory with them."""
+    written, others = [], []
+    for piece in compiled.pieces:
+        if not piece.writes:
+            continue
+        memories = {memory(value) for operation in piece.operations for value in fakes.written.get(operation.index, ())}
+        for template in piece.takes:
+            value = fakes.value(template)
+            if isinstance(value, torch.Tensor):
+                number = job.inputs[template.source.identity()] if type(template) is Input else None
+                (written if memory(value) in memories else others).append((number, memory(value)))
+    if len({shared for _, shared in written}) < len(written):
+        raise Unfit("a graph writes to memory that several of its inputs share")
+    numbers = [number for number, _ in written if number is not None]
+    return (numbers, [number for number, _ in others if number is not None]) if numbers else None
+
+
+def compile_pieces(job: Job, made: list[Compiled], fakes: Fakes, backend) -> float:
+    """Give each piece what the backend makes of its graph, under the grad mode and autocast that it will run in. Returns the backend's seconds."""
+    pieces = {id(piece.operations[0]): piece for compiled in made for piece in compiled.pieces}
+    seconds = 0.0
+    with job.surroundings.again():
+        for segment in job.chain:
+            for operation in segment.operations:
+                if is_switch(operation.function):
+                    operation.function(*operation.args, **operation.kwargs)
+                piece = pieces.get(id(operation))
+                if piece is not None and (piece.gives or piece.writes):
+                    piece.graph = GraphWriter(piece.takes).write(piece.operations, piece.gives)
+                    examples = [fakes.value(template) if type(template) is Input else fakes.fresh(fakes.value(template))
+                                for template in piece.takes]
+                    started = time.perf_counter()
+                    piece.compiled = backend(piece.graph, examples, fakes)
+                    seconds += time.perf_counter() - started
+    return seconds
+
+
+def reason_of(error: BaseException) -> str:
+    """One line for a person."""
+    return str(error) if isinstance(error, Unfit) else f"{type(error).__name__}: {first_line(error)}"

@@ -1,0 +1,234 @@
+"""A recorded chain of operations on fake tensors: what each value is like, without computing it.
+
+Compilers need examples of a graph's inputs, and partitioning needs to know which values are one object, which share memory and
+which need gradients. Torch's fake tensors tell all of it, symbolic sizes included: a size that the prologue leaves free is a symbol, one
+that depends on data is an unbacked symbol. Checks on sizes that follow from the inputs become conditions on the symbols (`sizes_hold`), so
+that the stretches before and after them can be one graph.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import torch
+from torch._dispatch.python import enable_python_dispatcher
+from torch._dynamo.source import LocalSource
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import (
+    SYMPY_INTERP,
+    DimDynamic,
+    ShapeEnv,
+    StatelessSymbolicContext,
+    free_unbacked_symbols,
+    statically_known_true,
+)
+
+from interpreter.executors.graphable import (
+    NORMS,
+    SIZES,
+    is_number_function,
+    is_switch,
+    is_torch,
+    may_be_in_graph,
+)
+from interpreter.recording.operations import Build, Check, Input, Operation, Ref
+from interpreter.recording.torch_calls import PLAIN_CLASSES, is_getter, plain_name
+
+UNKNOWN = type("Unknown", (), {"__repr__": lambda self: "unknown"})()
+SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
+
+
+class Unfit(Exception):
+    """A program, or a stretch of it, can't be given to a compiler: the message says why."""
+
+
+class Fakes:
+    """Fake values of the inputs and of the results of operations, by identity of the source and by index."""
+
+    def __init__(self):
+        self.shape_env = ShapeEnv(allow_scalar_outputs=True, allow_dynamic_output_shape_ops=True)
+        self.mode = FakeTensorMode(shape_env=self.shape_env, allow_non_fake_inputs=False)
+        self.inputs: dict = {}
+        self.values: dict[int, object] = {}
+        self.in_graph: dict[int, bool] = {}
+        self.reasons: dict[int, str] = {}
+        self.written: dict[int, list] = {}
+        self.symbolic: list[tuple[str, object]] = []
+
+    # Inputs
+
+    def add_input(self, identity, example, dynamic=frozenset(), changing=False):
+        """An input like `example`; `dynamic` are its free dimensions, `changing` marks an int that isn't guarded by value."""
+        source = LocalSource(f"t{len(self.inputs)}")
+        if isinstance(example, torch.Tensor):
+            made = self.fake_tensor(example, source, dynamic)
+            if dynamic:
+                self.symbolic.append((source.local_name, made))
+        elif type(example) is int and changing:
+            made = self.shape_env.create_unspecified_symint_and_symbol(example, source, DimDynamic.DYNAMIC)
+            self.symbolic.append((source.local_name, made))
+        else:
+            made = UNKNOWN
+        self.inputs[identity] = made
+
+    def fake_tensor(self, example, source, dynamic):
+        if type(example) not in PLAIN_CLASSES or example.layout is not torch.strided or example.is_quantized:
+            return UNKNOWN
+        if not dynamic:
+            return self.mode.from_tensor(example, static_shapes=True, source=source)
+        sizes = [DimDynamic.DYNAMIC if i in dynamic else DimDynamic.STATIC for i in range(example.dim())]
+        base = None
+        if example._is_view():
+            base = StatelessSymbolicContext([DimDynamic.DYNAMIC] * example._base.dim())
+        context = StatelessSymbolicContext(sizes, view_base_context=base)
+        return self.mode.from_tensor(example, source=source, symbolic_context=context)
+
+    # Operations
+
+    def context(self):
+        """In which fake operations run: warnings were given when the call was recorded."""
+        return _Fake(self)
+
+    def do(self, operation: Operation):
+        """Take one operation: its fake result, whether a graph can hold it, and what it writes to."""
+        function = operation.function
+        index = operation.index
+        self.values[index] = UNKNOWN
+        self.in_graph[index] = False
+        if is_switch(function):
+            function(*operation.args, **operation.kwargs)
+            self.values[index] = None
+            return
+        if not (is_torch(function) or is_number_function(function) or operation.element):
+            self.reasons[index] = "it is no function of torch"
+            return
+        try:
+            args = tuple(map(self.value, operation.args))
+            kwargs = {key: self.value(part) for key, part in operation.kwargs.items()}
+        except Unfit as reason:
+            self.reasons[index] = str(reason)
+            return
+        before = versions(args, kwargs)
+        try:
+            result = call(function, args, kwargs)
+        except Exception as error:
+            self.reasons[index] = f"{type(error).__name__} on fake tensors: {first_line(error)}"
+            return
+        self.values[index] = result
+        self.written[index] = [value for value, version in before if value._version != version]
+        if plain_name(function) in NORMS:
+            self.written[index] += [value for value in args[3:5] if isinstance(value, torch.Tensor)]
+        self.in_graph[index] = may_be_in_graph(operation) and self.fits(operation, result)
+
+    def fits(self, operation, result) -> bool:
+        if type(result) in SYMBOLIC or type(result) is int or type(result) is torch.Size:
+            return (operation.number or operation.function in SIZES) and type(result) in (int, torch.SymInt)
+        return result is None or is_strided(result)
+
+    def value(self, template):
+        """The fake that a template stands for. Raises Unfit where it isn't known."""
+        kind = type(template)
+        if kind is Ref or kind is Input:
+            found = self.values.get(template.index, UNKNOWN) if kind is Ref else self.inputs.get(template.source.identity(), UNKNOWN)
+            if found is UNKNOWN:
+                raise Unfit(f"{template} is not known before it runs")
+            return found
+        if kind is Build:
+            if template.kind is dict:
+                return {pair.parts[0]: self.value(pair.parts[1]) for pair in template.parts}
+            parts = [self.value(part) for part in template.parts]
+            if template.kind is slice:
+                return slice(*parts)
+            if template.kind in (list, tuple, torch.Size):
+                return parts if template.kind is list else tuple(parts)
+            raise Unfit(f"a {getattr(template.kind, '__name__', template.kind)} among the arguments")
+        return template
+
+    # Checks
+
+    def implied(self, check: Check) -> bool:
+        """Whether the answer follows from the inputs' guards, perhaps with a condition on free sizes that is noted."""
+        try:
+            value = self.value(check.value)
+        except Unfit:
+            return False
+        if isinstance(value, (torch.Tensor, list, tuple, dict)):
+            return False
+        if type(value) not in SYMBOLIC:
+            return type(value) is type(check.answer) and value == check.answer
+        if free_unbacked_symbols(value):  # it depends on data: unless it is so for all data only the call itself can tell
+            return type(value) is torch.SymBool and statically_known_true(value if check.answer else torch.sym_not(value))
+        return (bool(value) if type(value) is torch.SymBool else value) == check.answer
+
+    def sizes_hold(self):
+        """`holds(inputs by number)`: whether all that was assumed about free sizes is so; None where nothing is free. Also the numbers it reads."""
+        if not self.symbolic:
+            return None
+        guards = self.shape_env.produce_guards([made for _, made in self.symbolic], [LocalSource(name) for name, _ in self.symbolic],
+                                               ignore_static=True)
+        guards = list(dict.fromkeys(guards))
+        if not guards:
+            return None
+        text = re.sub(r"L\['t(\d+)'\]", r"inputs[\1]", " and ".join(f"({guard})" for guard in guards))
+        return eval(f"lambda inputs: {text}", dict(SYMPY_INTERP))
+
+    def fresh(self, fake):
+        """An example input like a fake that is the result of an operation: with no history."""
+        if not isinstance(fake, torch.Tensor):
+            return fake
+        with self.mode:
+            made = torch.empty_strided(fake.size(), fake.stride(), dtype=fake.dtype, device=fake.device)
+        return made.requires_grad_(fake.requires_grad)
+
+
+class _Fake:
+    """The context in which operations are done on fakes."""
+
+    def __init__(self, fakes: Fakes):
+        self.parts = (warnings.catch_warnings(), fakes.shape_env.ignore_fresh_unbacked_symbols(), fakes.mode, enable_python_dispatcher())
+
+    def __enter__(self):
+        for part in self.parts:
+            part.__enter__()
+        warnings.simplefilter("ignore")
+
+    def __exit__(self, *error):
+        for part in reversed(self.parts):
+            part.__exit__(*error)
+
+
+def call(function, args, kwargs):
+    if is_getter(function):
+        return function(args[0])
+    return function(*args, **kwargs)
+
+
+def tensors_in(value):
+    """The tensors in arguments or results, containers included."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from tensors_in(item)
+    elif isinstance(value, dict):
+        yield from tensors_in(list(value.values()))
+
+
+def versions(args, kwargs):
+    return [(value, value._version) for value in tensors_in((args, kwargs)) if isinstance(value, FakeTensor) and not value.is_inference()]
+
+
+def is_strided(value) -> bool:
+    if isinstance(value, (tuple, list)):
+        return all(map(is_strided, value))
+    return type(value) in (FakeTensor, torch.nn.Parameter) and value.layout is torch.strided and not value.is_quantized
+
+
+def memory(value):
+    """Equal for fakes that share memory."""
+    return value.untyped_storage()._cdata
+
+
+def first_line(error) -> str:
+    return (str(error).strip() or "no message").split("\n")[0][:200]

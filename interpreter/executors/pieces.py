@@ -1,0 +1,252 @@
+"""Parts a stretch of operations into pieces that a graph can hold, and what the eager executor does between them.
+
+`Parting` turns operations into *steps*: a `Piece` is one step, every other operation is its own. A piece takes what it needs from inputs and
+from earlier results and gives what is used after it. What is the same object in eager stays the same object, and a result
+that is a view of something else that is seen is made as a view of it after the piece: it shares memory as in eager.
+"""
+
+from __future__ import annotations
+
+import operator
+
+import torch
+
+from interpreter.executors.eager import deep_refs
+from interpreter.executors.fakes import SYMBOLIC, UNKNOWN, Fakes, memory, tensors_in
+from interpreter.executors.graphable import observes_autograd
+from interpreter.recording.operations import Input, Operation, Ref, refs_of
+from interpreter.recording.trace import same
+
+
+class Piece:
+    """Operations for one graph: `takes` are templates of its inputs, `gives` the indices of its results."""
+
+    def __init__(self, operations: list[Operation]):
+        self.operations = operations
+        self.takes: list = []
+        self.gives: list[int] = []
+        self.after: list[Operation] = []
+        self.writes = False
+        self.compiled = None
+        self.graph = None
+
+    def __call__(self, *inputs):
+        return self.compiled(*inputs)
+
+
+class Parting:
+    """`final` are the indices that are used after the operations, `seen` those of them that leave the call."""
+
+    def __init__(self, operations: list[Operation], fakes: Fakes, final: set[int], seen: set[int]):
+        self.fakes = fakes
+        self.final = final
+        self.seen = seen
+        self.operations = self.alive(operations)
+
+    def alive(self, operations):
+        """Without the arithmetic that nothing needs (it led to checks that are conditions on sizes now)."""
+        needed = set(self.final)
+        kept = []
+        for operation in reversed(operations):
+            if operation.index in needed or not (operation.element or operation.number):
+                kept.append(operation)
+                deep_refs((operation.args, operation.kwargs), found := [], set())
+                needed.update(found)
+        return kept[::-1]
+
+    def steps(self) -> list:
+        """Pieces and single operations, in order."""
+        while True:
+            steps, run = [], []
+            cuts = self.cuts()
+            for operation in self.operations:
+                if self.fakes.in_graph[operation.index]:
+                    run.append(operation)
+                    if operation.index in cuts:
+                        steps.append(Piece(run))
+                        run = []
+                    continue
+                if run:
+                    steps.append(Piece(run))
+                    run = []
+                steps.append(operation)
+            if run:
+                steps.append(Piece(run))
+            steps = [step for each in steps for step in self.without_idle(each)]
+            if self.connect(steps):
+                return steps
+
+    def without_idle(self, step):
+        """A run without a single tensor operation (sizes only) is left to the eager executor."""
+        if type(step) is Piece and all(operation.number or operation.element for operation in step.operations):
+            return step.operations
+        return [step]
+
+    def cuts(self) -> set[int]:
+        """After which operations a piece has to end, as autograd must see their results as values of their own.
+
+        In a compiled graph autograd sees only the results. Where the call gives both `h` and something computed from it (or takes a gradient
+        by `h` inside), `h` has to be the end of one graph and the beginning of another.
+        """
+        exposed = set(self.seen)
+        for operation in self.operations:
+            if observes_autograd(operation):
+                deep_refs((operation.args, operation.kwargs), found := [], set())
+                exposed.update(found)
+        fakes, cut, origin = self.fakes, set(), {}
+        for operation in self.operations:
+            for value in tensors_in(self.fakes.values[operation.index]):
+                origin.setdefault(id(value), operation.index)
+        for index in exposed:
+            if any(value.requires_grad for value in tensors_in(fakes.values.get(index, UNKNOWN))) and self.feeds(index):
+                cut.update(origin[id(value)] for value in tensors_in(fakes.values[index]) if id(value) in origin)
+        return cut
+
+    def feeds(self, index) -> bool:
+        """Whether another operation that a graph can hold computes from a result."""
+        mine = {id(value) for value in tensors_in(self.fakes.values[index])}
+        for operation in self.operations:
+            if operation.index > index and self.fakes.in_graph[operation.index] and not operation.number:
+                found: list[int] = []
+                deep_refs((operation.args, operation.kwargs), found, set())
+                if any(id(value) in mine for ref in found for value in tensors_in(self.fakes.values.get(ref, UNKNOWN))):
+                    return True
+        return False
+
+    # What pieces take and give
+
+    def connect(self, steps) -> bool:
+        """Fill `takes`, `gives` and `after` of the pieces. False where an operation turned out unfit: it is parted anew."""
+        needed = set(self.final)
+        for step in reversed(steps):
+            if type(step) is Piece:
+                bad = self.results(step, needed)
+                if bad is not None:
+                    self.fakes.in_graph[bad] = False
+                    self.fakes.reasons[bad] = "its result is a container that is used outside of the graph"
+                    return False
+                for template in step.takes:
+                    if type(template) is Ref:
+                        needed.add(template.index)
+                deep_refs([(operation.args, operation.kwargs) for operation in step.after], found := [], set())
+            else:
+                deep_refs((step.args, step.kwargs), found := [], set())
+            needed.update(found)
+        return True
+
+    def results(self, piece: Piece, needed) -> int | None:
+        inside = {operation.index: operation for operation in piece.operations}
+        piece.takes = self.taken(piece, inside)
+        fakes = self.fakes
+        objects = self.objects(piece.takes)
+        taken = {memory(fakes.value(template)) for template in objects.values()}
+        for index in inside:
+            for value in tensors_in(fakes.values[index]) if isinstance(fakes.values[index], torch.Tensor) else ():
+                objects.setdefault(id(value), Ref(index))
+        queue = [index for index in inside if index in needed]
+        shared = self.shared(queue, taken)
+        given: set[int] = set()
+        after: dict[int, Operation] = {}
+        while queue:
+            index = queue.pop()
+            if index in given or index in after:
+                continue
+            value = fakes.values[index]
+            if value is None or type(value) is int:
+                after[index] = Operation(same, (value,), {}, index, number=True)
+            elif type(value) in SYMBOLIC:
+                given.add(index)
+            elif not isinstance(value, torch.Tensor):
+                return index
+            elif getattr(objects[id(value)], "index", None) != index:
+                after[index] = Operation(same, (objects[id(value)],), {}, index, number=True)
+                queue += [ref for ref in refs_of(objects[id(value)], []) if ref in inside]
+            elif memory(value) in shared and (views := self.view(inside, index)):
+                after.update((operation.index, operation) for operation in views)
+                queue += [ref for view in views for ref in refs_of((view.args, view.kwargs), []) if ref in inside and ref not in after]
+            else:
+                given.add(index)
+        piece.gives = sorted(given)
+        piece.after = [after[index] for index in sorted(after)]
+        piece.writes = any(memory(value) in taken for index in inside for value in fakes.written.get(index, ()))
+        return None
+
+    def objects(self, takes) -> dict:
+        """The tensors that a piece takes, by identity: which template gives each."""
+        found: dict = {}
+        for template in takes:
+            value = self.fakes.value(template)
+            if isinstance(value, torch.Tensor):
+                found.setdefault(id(value), template)
+        return found
+
+    def shared(self, outputs, taken) -> set:
+        """The memories that two results, or a result and an input, have in common."""
+        seen, shared = set(), set(taken)
+        for value in {id(v): v for index in outputs for v in tensors_in(self.fakes.values[index])}.values():
+            if memory(value) in seen:
+                shared.add(memory(value))
+            seen.add(memory(value))
+        return shared
+
+    def view(self, inside, index) -> list[Operation]:
+        """The operations that make a result as a view of what the first one is given; none where it isn't a view."""
+        operation = inside[index]
+        value = self.fakes.values[index]
+        if operation.element:
+            parent = inside.get(operation.args[0].index)
+            if parent is None or not parent.args:
+                return []
+            base = self.known(parent.args[0])
+            if base is None or memory(base) != memory(value) or self.fakes.written.get(parent.index):
+                return []
+            return [parent, operation]
+        if not operation.args or self.fakes.written.get(index):
+            return []
+        base = self.known(operation.args[0])
+        if base is None or base is value or memory(base) != memory(value):
+            return []
+        return [operation]
+
+    def known(self, template):
+        if type(template) not in (Ref, Input):
+            return None
+        value = self.fakes.value(template)
+        return value if isinstance(value, torch.Tensor) else None
+
+    def taken(self, piece, inside) -> list:
+        """Templates of what a piece needs from outside of it, each object once."""
+        found: dict = {}
+
+        def collect(template):
+            kind = type(template)
+            if kind is Ref and template.index not in inside:
+                found.setdefault(("value", template.index), template)
+            elif kind is Input:
+                found.setdefault(template.source.identity(), template)
+            elif kind in (tuple, list):
+                for part in template:
+                    collect(part)
+            elif kind is dict:
+                collect(list(template.values()))
+            elif hasattr(template, "parts"):
+                collect(template.parts)
+
+        for operation in piece.operations:
+            collect((operation.args, operation.kwargs))
+        return list(found.values())
+
+
+def step_operations(steps, number: int) -> list[Operation]:
+    """The steps as operations for the eager executor: a piece is one call, its results are elements."""
+    made = []
+    for step in steps:
+        if type(step) is not Piece:
+            made.append(step)
+            continue
+        if step.gives or step.writes:
+            made.append(Operation(step, tuple(step.takes), {}, number))
+            made += [Operation(operator.getitem, (Ref(number), place), {}, index, element=True) for place, index in enumerate(step.gives)]
+            number += 1
+        made += step.after
+    return made
