@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 
 from interpreter.executors import eager
+from interpreter.executors.graphable import effectful
 from interpreter.recording import guards
-from interpreter.recording.operations import Operation, answer_key
-from interpreter.recording.program import Segment, cut, inputs_of_segment
+from interpreter.recording.operations import answer_key
+from interpreter.recording.program import Replay, cut, inputs_of_segment
 from interpreter.recording.prologue import Prologue
 from interpreter.recording.record import Recorded
 
@@ -17,7 +18,7 @@ BRANCHES = 8
 class Entry:
     """A program and when it serves. See API.md for the public attributes."""
 
-    def __init__(self, recorded: Recorded, missed: list[str]):
+    def __init__(self, recorded: Recorded, missed: list[str], executor=None, call=((), {})):
         self.missed = missed
         self.instructions = recorded.instructions
         self.tail = recorded.tail
@@ -43,6 +44,9 @@ class Entry:
         self.phases["prologue"] = built - started
         self.phases["lower"] = time.perf_counter() - built
         self.phases["backend"] = 0.0
+        self.program = None
+        if executor is not None and self.tail is None:
+            self.program = executor.program(recorded.trace, self.chain, sources, call, self.phases)
 
     @property
     def guards(self):
@@ -59,22 +63,28 @@ class Entry:
         """`fx.GraphModule`s: one a stretch between checks; one in all where nothing is checked."""
         from interpreter.executors.graphs import graph_of
 
+        if self.program is not None and self.program.compiled:
+            return [graph for compiled in self.program.compiled for graph in compiled.graphs]
         return [graph_of(segment) for segment in self.root.walk()] if self.tail is None else []
 
-    def add_branch(self, exit_segment: Segment, depth: int, answer, recorded: Recorded):
+    def add_branch(self, exit: SideExit, recorded: Recorded, call):
         """Attach what was recorded after a side exit to the check it left by."""
+        exit_segment, answer = exit.segment, exit.answer
         chain = cut(recorded.trace, recorded.result, recorded.writes, recorded.tail)
         alternatives = exit_segment.branches.setdefault(answer_key(answer), [])
         if len(exit_segment.branches) > BRANCHES or len(alternatives) > BRANCHES:
             self.tail = f"{exit_segment.check.question}: the answer keeps changing, at {exit_segment.check.where}"
             return
-        branch = chain[depth + 1:]
+        branch = chain[exit.depth + 1:]
         if not branch:
+            return
+        if not self.begins_alike(chain, exit_segment, exit.depth):
+            self.tail = f"{exit_segment.check.question}: taken up, the call went another way, at {exit_segment.check.where}"
             return
         known = {guard_key(guard) for guard in self.recorded_guards}
         new = [guard for guard in recorded.trace.guards if guard_key(guard) not in known]
         sources: dict = {}
-        for segment in branch:
+        for segment in branch if self.program is None else chain:
             sources.update(inputs_of_segment(segment))
         inputs = {identity: number for number, identity in enumerate(sources)}
         branch[0].prologue = Prologue(new, list(sources.values()))
@@ -82,6 +92,18 @@ class Entry:
             if segment.tail is None:
                 eager.lower(segment, inputs, True)
         alternatives.append(branch[0])
+        if self.program is not None:
+            self.program.add_branch(exit.segments, branch, recorded.trace, sources, call)
+
+    def given(self, inputs: tuple) -> dict:
+        """What the prologue of the program gave, by identity of the source."""
+        return {identity: inputs[number] for identity, number in self.inputs.items()}
+
+    def begins_alike(self, chain, exit_segment, depth) -> bool:
+        """Whether a recording that took a call up has the operations of the program up to where it left it, with the same numbers."""
+        left = exit_segment if exit_segment.origin is None else exit_segment.origin[-1]
+        before = [(operation.index, operation.function, repr(operation.args)) for operation in chain[depth].operations]
+        return before == [(operation.index, operation.function, repr(operation.args)) for operation in left.operations]
 
 
 def guard_key(guard):
@@ -93,37 +115,54 @@ def guard_key(guard):
 
 
 class SideExit(Exception):
-    """A program can't go on: what it has done so far is in `values`."""
+    """A program can't go on: what it has done so far is in `values`. `segments` are those that ran, recorded or compiled, the last one perhaps in part."""
 
-    def __init__(self, path, values, segment, depth, answer, error, recordable):
-        self.path = path
+    def __init__(self, segments, values, depth, answer, error, recordable, given=None):
+        self.given = given
+        self.segments = segments
         self.values = values
-        self.segment = segment
         self.depth = depth
         self.answer = answer
         self.error = error
         self.recordable = recordable
 
+    @property
+    def segment(self):
+        return self.segments[-1]
+
+    def replay(self) -> Replay:
+        """What the interpreter, taking the call up, is not to do again."""
+        path = [event for segment in self.segments for event in segment.events]
+        if any(segment.origin is not None for segment in self.segments):
+            done = {event.index: self.values[event.index] for event in path if event.index in self.values and effectful(event)}
+            return Replay(path, done, None, pure=True)
+        told = [value for segment in self.segments for value in segment.told]
+        return Replay(path, self.values, self.error, told=told, given=self.given)
+
 
 def execute(entry: Entry, inputs: tuple, args, kwargs):
     """Run an entry's program. Raises SideExit where the interpreter has to take the call up."""
-    segment = entry.root
-    if not entry.logged:
+    segment, first = entry.root, inputs
+    program = entry.program
+    if program is not None:
+        segment = program.first(segment, inputs)
+    if not (entry.logged if segment.origin is None else segment.logged):
         try:
             return segment.run(inputs, None)
         except Exception as error:
-            raise SideExit([], {}, segment, 0, None, error, False) from None
+            raise SideExit([segment], {}, 0, None, error, False) from None
     values: dict = {}
-    path: list[Operation] = []
-    depth = 0
+    segments = []
+    depth = -1
     while True:
-        path.extend(segment.events)
+        segments.append(segment)
+        depth += 1 if segment.origin is None else len(segment.origin)
         if segment.tail is not None:
-            raise SideExit(path, values, segment, depth, None, None, False)
+            raise SideExit(segments, values, depth, None, None, False, entry.given(first))
         try:
             answer = segment.run(inputs, values)
         except Exception as error:
-            raise SideExit(path, values, segment, depth, None, error, False) from None
+            raise SideExit(segments, values, depth, None, error, False, entry.given(first)) from None
         if segment.check is None:
             return answer
         for following in segment.branches.get(answer_key(answer), ()):
@@ -134,6 +173,5 @@ def execute(entry: Entry, inputs: tuple, args, kwargs):
                 inputs = found
                 break
         else:
-            raise SideExit(path, values, segment, depth, answer, None, True)
-        segment = following
-        depth += 1
+            raise SideExit(segments, values, depth, answer, None, True, entry.given(first))
+        segment = following if program is None else program.following(following, inputs)

@@ -7,20 +7,24 @@ object that is guarded by identity, so they are pinned.
 
 from __future__ import annotations
 
+import threading
 import types
+import weakref
 from types import FunctionType, MethodType, ModuleType
 
 import torch
 
 from interpreter.recording import guards, sources
 from interpreter.recording.numbers import TRACED, plain
+from interpreter.recording.special import native_base
 from interpreter.recording.torch_calls import CONSTANT_KINDS
-from interpreter.recording.trace import MISSING, Outside
+from interpreter.recording.trace import LIVE, MISSING, Outside
 from interpreter.vm.machine import Machine
 
 HEAP = 1 << 9
 SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 OUTSIDE_TENSOR_STATE = {"grad", "_grad", "_backward_hooks", "_post_accumulate_grad_hooks"}
+OWN_ATTRIBUTES = {threading.local, weakref.ProxyType, weakref.CallableProxyType, types.GenericAlias}
 PLAIN_SETATTR = object.__setattr__
 PLAIN_DELATTR = object.__delattr__
 
@@ -77,6 +81,11 @@ class Attributes(Machine):
         hook = self.lookup(kind, "__getattribute__")
         if type(hook) is FunctionType:
             return super().get_attribute(obj, name)
+        if not kind.__flags__ & HEAP and kind in OWN_ATTRIBUTES or kind.__flags__ & HEAP and native_base(kind) in OWN_ATTRIBUTES:
+            self.own_attributes(obj, kind)
+            return super().get_attribute(obj, name)
+        if kind is MethodType and self.lookup(MethodType, name) is MISSING:
+            return self.get_attribute(obj.__func__, name)
         return self.object_attribute(obj, kind, name)
 
     def get_method(self, obj, name):
@@ -175,6 +184,8 @@ class Attributes(Machine):
         if key in entry.known:
             value = entry.known[key]
             return descriptor.__get__(obj) if value is MISSING else value
+        if isinstance(obj, torch.Tensor):
+            return self.tensor_slot(entry, key, descriptor)
         try:
             value = descriptor.__get__(obj)
         except AttributeError:
@@ -182,6 +193,17 @@ class Attributes(Machine):
             entry.known[key] = MISSING
             raise
         value = entry.known[key] = trace.read(value, sources.Attribute(entry.source, name))
+        return value
+
+    def tensor_slot(self, entry, key, descriptor):
+        """A tensor's gradient, or another slot that operations change: taken up, a call is told what it was before."""
+        trace = self.trace
+        value = trace.replay.tell() if trace.replay is not None else LIVE
+        if value is LIVE:
+            value = descriptor.__get__(entry.value)
+        source = sources.Attribute(entry.source, key[1])
+        trace.told.append(source if isinstance(value, torch.Tensor) else value if value is None else LIVE)
+        value = entry.known[key] = trace.read(value, source)
         return value
 
     def tensor_attribute(self, obj, kind, name):
@@ -192,7 +214,7 @@ class Attributes(Machine):
         if entry is None:
             trace.direct = None
             return getattr(obj, name)
-        if name in OUTSIDE_TENSOR_STATE:
+        if name in OUTSIDE_TENSOR_STATE and not (name in ("grad", "_grad") and trace.grads_moved):
             with torch._C.DisableTorchFunction():
                 return self.slot(getattr(torch.Tensor, name), obj, name) if name != "grad" else self.slot(torch.Tensor.grad, obj, name)
         if self.lookup(kind, name) is MISSING:
@@ -293,9 +315,16 @@ class Attributes(Machine):
         hook = self.lookup(kind, "__setattr__")
         if type(hook) is FunctionType:
             return self.call(hook, (obj, name, value), None)
-        if hook is not PLAIN_SETATTR and kind is not ModuleType:
+        if native_base(kind) in OWN_ATTRIBUTES:
+            self.own_attributes(obj, kind)
             return super().set_attribute(obj, name, plain(value))
         return self.set_object_attribute(obj, kind, name, value)
+
+    def own_attributes(self, obj, kind):
+        """An object whose attributes native code keeps in a way of its own."""
+        entry = self.trace.outside.get(id(obj))
+        if entry is not None:
+            self.trace.end(f"{entry.source} is a {kind.__qualname__}, whose attributes can't be guarded")
 
     def set_object_attribute(self, obj, kind, name, value):
         """`object.__setattr__`."""
@@ -382,6 +411,9 @@ class Attributes(Machine):
         hook = self.lookup(kind, "__delattr__")
         if type(hook) is FunctionType:
             return self.call(hook, (obj, name), None)
+        if native_base(kind) in OWN_ATTRIBUTES:
+            self.own_attributes(obj, kind)
+            return super().delete_attribute(obj, name)
         return self.delete_object_attribute(obj, kind, name)
 
     def delete_object_attribute(self, obj, kind, name):

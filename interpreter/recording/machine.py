@@ -12,6 +12,7 @@ from interpreter.recording import guards, modules, sources
 from interpreter.recording.attributes import HEAP, Attributes
 from interpreter.recording.calls import Calls
 from interpreter.recording.containers import Containers
+from interpreter.recording.leaving import make_plain
 from interpreter.recording.numbers import plain
 from interpreter.recording.special import is_ours
 from interpreter.recording.trace import MISSING, Trace
@@ -59,6 +60,15 @@ class RecordingMachine(Calls, Containers, Attributes, Machine):
         if kind.__flags__ & HEAP and self.trace.ended is None:
             for name in names:
                 self.lookup(kind, name)
+
+    def forget_numbers(self):
+        """The trace has ended: the numbers in the frames are plain ones from here on."""
+        frame = self.frame
+        while frame is not None:
+            for place in (frame.stack, getattr(frame, "fast", ())):
+                if place:
+                    place[:] = make_plain(list(place), self.trace)
+            frame = frame.back
 
     # Names
 

@@ -14,9 +14,9 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from interpreter.recording import torch_calls
-from interpreter.recording.numbers import plain
 from interpreter.recording.operations import Ref
 from interpreter.recording.torch_calls import (
+    CONSTANT_KINDS,
     FREE_METADATA,
     METADATA_GETTERS,
     METADATA_METHODS,
@@ -28,6 +28,7 @@ from interpreter.recording.torch_calls import (
     plain_name,
 )
 from interpreter.recording.trace import Trace, Unknown
+from interpreter.recording.trace import LIVE
 from interpreter.recording.trace import is_constant as trace_constant
 
 NO_KWARGS: dict = {}
@@ -68,7 +69,9 @@ def operate(trace: Trace, func, args, kwargs):
 
 def free_metadata(trace, name, func, args, kwargs):
     """A property that no guard fixes, such as where in its memory a tensor begins: what Python learned is checked."""
-    value = func(*args, **kwargs)
+    told = trace.replay.tell() if trace.replay is not None else LIVE
+    value = func(*args, **kwargs) if told is LIVE else told
+    trace.told.append(value if trace_constant(value) else LIVE)
     if trace.ended is not None or not args or (name != "storage_offset" and trace.find(args[0]) is None):
         return value
     operation = trace.add(func, tuple(map(trace.template, args)), {}, number=True)
@@ -88,7 +91,11 @@ def metadata(trace, name, func, args, kwargs):
     """A property of a tensor: a constant, but for the shape of one whose shape may change."""
     if name in FREE_METADATA:
         return free_metadata(trace, name, func, args, kwargs)
+    if trace.replay is not None and (told := trace.replay.tell()) is not LIVE:
+        trace.told.append(told)
+        return told
     value = func(*args, **kwargs)
+    trace.told.append(value if type(value) in CONSTANT_KINDS and (name not in SHAPE_METADATA or not args or not trace.tainted(args[0])) else LIVE)
     if trace.ended is not None or name not in SHAPE_METADATA or not args or not trace.tainted(args[0]):
         return value
     if name in ("shape", "size"):
@@ -119,6 +126,8 @@ def free_sizes(trace, args, value):
 
 
 def record(trace, func, name, args, kwargs, direct, whole=False):
+    if name in torch_calls.RESHAPES and args and trace.ended is None and trace.tainted(args[0]):
+        trace.end(f"{name} of a tensor whose shape may be another in each call")
     ended = trace.ended is not None
     templates = named = None
     if not ended:
@@ -147,6 +156,8 @@ def record(trace, func, name, args, kwargs, direct, whole=False):
     if isinstance(result, torch.Tensor):
         trace.add_tensor(result, Ref(operation.index), tainted)
         return result
+    if name == "backward":
+        trace.grads_moved = True
     if result is None:
         return None
     if isinstance(result, (tuple, list, dict)) and holds_tensor(result):

@@ -78,6 +78,7 @@ class Check:
     answer: object
     question: str
     where: object = None
+    told: int = 0  # how much Python had been told of tensors before
 
     def __str__(self):
         return f"{self.question} was {self.answer!r}, at {self.where}"

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from interpreter.recording.operations import Build, Check, Operation, Write, answer_key, inputs_of
 from interpreter.recording.prologue import Prologue
-from interpreter.recording.trace import Trace
+from interpreter.recording.sources import Source
+from interpreter.recording.trace import LIVE, Trace
 
 
 class Segment:
@@ -18,6 +19,7 @@ class Segment:
     def __init__(self):
         self.operations: list[Operation] = []
         self.events: list[Operation] = []  # the operations, and those that were left out
+        self.told: list = []  # what Python was told of tensors besides: their shapes, flags and gradients
         self.check: Check | None = None
         self.branches: dict = {}
         self.result = None
@@ -38,7 +40,7 @@ class Segment:
 
 def cut(trace: Trace, result, writes, tail) -> list[Segment]:
     """A recorded trace as a chain of segments: first, second ..., linked by the answers that were given."""
-    chain = [Segment()]
+    chain, told = [Segment()], 0
     for step in trace.steps:
         if type(step) is Operation:
             chain[-1].events.append(step)
@@ -46,9 +48,12 @@ def cut(trace: Trace, result, writes, tail) -> list[Segment]:
                 chain[-1].operations.append(step)
         else:
             chain[-1].check = step
+            chain[-1].told = trace.told[told:step.told]
+            told = step.told
             following = Segment()
             chain[-1].branches[answer_key(step.answer)] = [following]
             chain.append(following)
+    chain[-1].told = trace.told[told:]
     chain[-1].result, chain[-1].writes, chain[-1].tail = result, writes, tail
     return chain
 
@@ -88,8 +93,10 @@ class Replay:
     `pure`: what isn't in `values` can be done again without anybody noticing, and is (a compiled program keeps no other results).
     """
 
-    def __init__(self, path: list[Operation], values: dict, error: BaseException | None, pure=False):
+    def __init__(self, path: list[Operation], values: dict, error: BaseException | None, pure=False, told=(), given=None):
         self.pure = pure
+        self.told = iter(told)
+        self.given = given or {}
         self.path = [operation for operation in path if not operation.element and not operation.number]
         self.values = values
         self.error = error
@@ -115,6 +122,14 @@ class Replay:
             return function(*args, **kwargs)
         error, self.error = self.error, None
         raise error.with_traceback(None)
+
+
+    def tell(self):
+        """What Python was told here of a tensor, before what the program has done changed it; LIVE: ask again."""
+        told = next(self.told, LIVE)
+        if not self.has_next():
+            return LIVE
+        return self.given.get(told.identity(), LIVE) if isinstance(told, Source) else told
 
 
 class Diverged(Exception):

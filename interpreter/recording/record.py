@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import collections
-import copyreg
-import operator
 import time
-import types
 
 import torch
 
@@ -14,12 +10,12 @@ from interpreter.lookasides.registry import REGISTRY
 from interpreter.recording import guards, sources
 from interpreter.recording.machine import RecordingMachine
 from interpreter.recording.mode import Recording
-from interpreter.recording.numbers import TRACED, plain
+from interpreter.recording.leaving import make_plain
 from interpreter.recording.results import Builder
 from interpreter.recording.trace import BY_IDENTITY, Outside, Trace, Unknown
 
 
-ATOMS = (int, float, str, bytes, bool, type(None), torch.dtype, torch.device, type, types.ModuleType, types.BuiltinFunctionType)
+WRITTEN = (list, dict, set)
 
 
 class Recorded:
@@ -95,7 +91,8 @@ def finish(recorded: Recorded):
         recorded.tail = f"{trace.ended}, at {trace.ended_where}"
     distinct(trace)
     if trace.numbered:
-        recorded.value = make_plain([recorded.value, *(write.args for write in trace.writes)], trace)[0]
+        held = [entry.value for entry in trace.outside.values() if isinstance(entry.value, WRITTEN)] if trace.ended is not None else []
+        recorded.value, recorded.error, *_ = make_plain([recorded.value, recorded.error, *(write.args for write in trace.writes), *held], trace)
     trace.machine = None
     trace.keep.clear()
 
@@ -112,72 +109,3 @@ def distinct(trace: Trace):
         if len(entries) > 1 and kind not in (tuple, frozenset) and any(entry.touched for entry in entries) and not all(
                 isinstance(entry.source, sources.Pinned) for entry in entries):
             trace.guard(guards.Distinct([entry.source for entry in entries]))
-
-
-def make_plain(roots: list, trace: Trace) -> list:
-    """`roots` without traced numbers: they are replaced in all that was made inside the call and can be reached from there."""
-    seen: dict = {}
-
-    def of(value):
-        kind = type(value)
-        if kind in TRACED:
-            return plain(value)
-        if kind in ATOMS or id(value) in seen or isinstance(value, torch.Tensor):
-            return seen.get(id(value), (value, value))[1]
-        seen[id(value)] = (value, value)
-        if kind is tuple or kind is torch.Size or kind is frozenset or isinstance(value, tuple):
-            items = [of(item) for item in tuple.__iter__(value)] if kind is not frozenset else [of(item) for item in value]
-            if any(a is not b for a, b in zip(items, value)):
-                made = tuple.__new__(kind, items) if isinstance(value, tuple) and kind is not torch.Size else kind(items)
-                seen[id(value)] = (value, made)
-                return made
-            return value
-        if trace.find(value) is not None and not isinstance(value, (list, dict, set, collections.deque)):
-            return value
-        inside(value, kind)
-        return value
-
-    def inside(value, kind):
-        if isinstance(value, (list, collections.deque)):
-            for i, item in enumerate(kind.__iter__(value)):
-                now = of(item)
-                if now is not item:
-                    kind.__setitem__(value, i, now) if kind is list else operator.setitem(value, i, now)
-        elif isinstance(value, dict):
-            if any(of(key) is not key for key in dict.keys(value)):
-                items = [(of(key), of(item)) for key, item in dict.items(value)]
-                dict.clear(value)
-                dict.update(value, items)
-            else:
-                for key, item in list(dict.items(value)):
-                    now = of(item)
-                    if now is not item:
-                        dict.__setitem__(value, key, now)
-        elif isinstance(value, set):
-            items = [(item, of(item)) for item in value]
-            for item, now in items:
-                if now is not item:
-                    value.discard(item)
-                    value.add(now)
-        elif kind is types.CellType:
-            try:
-                value.cell_contents = of(value.cell_contents)
-            except ValueError:
-                return
-        elif kind is types.FunctionType:
-            for cell in value.__closure__ or ():
-                of(cell)
-            if value.__defaults__:
-                value.__defaults__ = of(value.__defaults__)
-            of(value.__kwdefaults__)
-        elif kind is types.MethodType:
-            of(value.__self__)
-        elif kind.__flags__ & (1 << 9) and not isinstance(value, type):
-            of(getattr(value, "__dict__", None))
-            for name in copyreg._slotnames(kind) or ():
-                if hasattr(value, name):
-                    item = getattr(value, name)
-                    if of(item) is not item:
-                        object.__setattr__(value, name, of(item))
-
-    return [of(root) for root in roots]

@@ -132,7 +132,7 @@ class Builder:
         slots = {name: getattr(value, name) for name in copyreg._slotnames(kind) or () if hasattr(value, name)}
         if isinstance(value, BaseException):
             build = self.keep(value, Build("exception", [], kind))
-            build.parts.extend(self.parts((value.args, dict(state or {}))))
+            build.parts.extend(self.parts((value.args, dict(state or {}), value.__cause__, value.__context__, value.__suppress_context__)))
             return build
         if base in (list, dict, set, tuple):
             build = self.keep(value, Build("container subclass", [], (kind, base)))
@@ -271,8 +271,9 @@ def new_exception(kind):
     return kind.__new__(kind)
 
 
-def fill_exception(made, args, state):
+def fill_exception(made, args, state, cause, context, suppress):
     made.args = args
+    made.__cause__, made.__context__, made.__suppress_context__ = cause, context, suppress
     made.__dict__.update(state)
 
 

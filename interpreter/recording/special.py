@@ -7,6 +7,8 @@ our own code (the bodies of lookasides) never end a trace: what their targets re
 from __future__ import annotations
 
 import _abc
+import _bisect
+import _heapq
 import builtins
 import collections
 import copyreg
@@ -21,6 +23,7 @@ import torch
 
 import interpreter.lookasides
 import interpreter.vm
+from interpreter.lookasides.purity import SEEING
 from interpreter.recording import guards, sources, torch_calls
 from interpreter.recording.numbers import pin
 from interpreter.recording.trace import is_constant
@@ -148,6 +151,32 @@ def reduce(machine, callable, args, kwargs):
     return how
 
 
+@special(_heapq.heapify, _heapq.heappush, _heapq.heappop, _heapq.heapreplace, _heapq.heappushpop, _bisect.insort_left, _bisect.insort_right)
+def ordered_write(machine, callable, args, kwargs):
+    """Heaps and sorted lists: they compare what they hold, and write the list."""
+    if args and not compares_natively([args[0], *args[1:]]) or kwargs:
+        machine.sharp(callable, "compares objects of the user in native code")
+    return machine.call_writer(callable, SEEING, callable, args, kwargs)
+
+
+@special(_bisect.bisect_left, _bisect.bisect_right)
+def ordered_read(machine, callable, args, kwargs):
+    if not compares_natively(args) or kwargs:
+        machine.sharp(callable, "compares objects of the user in native code")
+    return callable(*map(machine.see, args), **(kwargs or {}))
+
+
+def compares_natively(values, depth=0) -> bool:
+    """Whether no comparison of these, or of what they hold, is written in Python or is an operation."""
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            if depth > 3 or not compares_natively(value, depth + 1):
+                return False
+        elif type(value).__flags__ & (1 << 9) and not isinstance(value, (int, float, str)):
+            return False
+    return True
+
+
 def weak_reference(machine, reference, args, kwargs):
     """What a weak reference leads to."""
     trace = machine.trace
@@ -200,6 +229,7 @@ COMPARING = {"index", "count", "remove", "__contains__", "__eq__", "__ne__", "__
 SPECIAL_KINDS = {weakref.ref: weak_reference, type(functools.lru_cache(int)): cached_function}
 
 
+@functools.lru_cache(maxsize=4096)
 def native_base(kind: type) -> type:
     """The class written in C that a user's class is derived from."""
     for base in kind.__mro__:

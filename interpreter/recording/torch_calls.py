@@ -30,6 +30,7 @@ METADATA_METHODS = {
 SHAPE_METADATA = {"shape", "size", "numel", "nelement", "stride", "__len__", "nbytes", "is_contiguous", "storage_offset"}
 FREE_METADATA = {"storage_offset", "is_leaf", "_version", "output_nr", "grad_fn", "name", "_base", "_is_view", "is_shared", "is_pinned",
                  "retains_grad", "names", "has_names"}
+RESHAPES = {"unsqueeze_", "squeeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "resize_", "resize_as_", "as_strided_", "set_"}
 NUMBERS = {"item", "__int__", "__float__", "__index__"}
 DATA_DEPENDENT_SHAPES = {
     "nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "_unique2", "bincount",

@@ -22,6 +22,7 @@ from interpreter.recording.operations import Build, Check, Input, Operation, Ref
 from interpreter.recording.torch_calls import CONSTANT_KINDS, PLAIN_CLASSES
 
 MISSING = type("Missing", (), {"__repr__": lambda self: "missing"})()
+LIVE = type("Live", (), {"__repr__": lambda self: "asked again"})()
 BY_IDENTITY = (types.FunctionType, types.BuiltinFunctionType, type, types.ModuleType, enum.Enum, types.MethodDescriptorType,
                types.WrapperDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType, property, staticmethod, classmethod,
                types.CodeType, types.ClassMethodDescriptorType)
@@ -81,6 +82,7 @@ class Trace:
         self.seen = 0
         self.grads_moved = False
         self.numbered = False
+        self.told: list = []
         self.operating = 0.0
 
     # Ending
@@ -90,6 +92,8 @@ class Trace:
         if self.ended is None:
             self.ended = reason
             self.ended_where = self.where()
+            if self.numbered and self.machine is not None:
+                self.machine.forget_numbers()
 
     def where(self):
         return self.machine.where() if self.machine is not None else None
@@ -382,7 +386,7 @@ class Trace:
     def check(self, template, answer, question: str):
         if not isinstance(template, Ref):
             template = Ref(self.add(same, (template,), {}, number=True).index)
-        self.steps.append(Check(template, answer, question, self.where()))
+        self.steps.append(Check(template, answer, question, self.where(), len(self.told)))
 
     def number(self, function, args):
         """Arithmetic on traced numbers: the operation is recorded, the result is traced."""

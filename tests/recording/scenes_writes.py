@@ -295,7 +295,7 @@ def metadata_changed_in_place():
         if y > 5:
             x.squeeze_(1)
         return shape, x.shape, y
-    return Scene(f, [(X(),), (X(3),), (X(),), (X(3),), (X() * 4,), (X(),)])
+    return Scene(f, [(X(),), (X(3),), (X(),), (X(3),), (X() * 4,), (X(),)], tail=True)
 
 
 @scene
