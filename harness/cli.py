@@ -16,7 +16,7 @@ from harness.environment import ROOT
 from harness.errors import StoreError, UsageError, nearest
 
 #: Sub-commands that are planned and not there.
-ABSENT = ("repro", "nightly")
+ABSENT = ("nightly",)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -26,7 +26,8 @@ def main(argv: list[str] | None = None) -> int:
         if argv and argv[0] in ABSENT:
             raise UsageError(f"{argv[0]}: not there yet in this version")
         arguments = parser().parse_args(argv)
-        return arguments.command(arguments)
+        from harness import commands
+        return getattr(commands, arguments.command)(arguments)
     except (UsageError, StoreError) as error:
         print(f"harness: {error}", file=sys.stderr)
         return error.status
@@ -60,13 +61,14 @@ def parser() -> argparse.ArgumentParser:
     add_baseline(commands)
     add_history(commands)
     add_bisect(commands)
+    add_repro(commands)
     return top
 
 
 def add_list(commands):
     listing = commands.add_parser("list", help="the zoo: models, families, what they stand for, workloads")
     listing.add_argument("--models", nargs="+", metavar="GLOB", default=["*"])
-    listing.set_defaults(command=list_command)
+    listing.set_defaults(command="list_command")
 
 
 def add_run(commands):
@@ -76,7 +78,7 @@ def add_run(commands):
     run.add_argument("--out", type=Path, metavar="DIR", help="the run's folder (default: results/ and the time)")
     run.add_argument("--baseline", type=Path, metavar="DIR", default=ROOT / "results" / "baseline",
                      help="expectations to hold the run against (default: results/baseline)")
-    run.set_defaults(command=run_command)
+    run.set_defaults(command="run_command")
 
 
 def add_plan(run):
@@ -105,7 +107,7 @@ def add_plan(run):
 def add_report(commands):
     report = commands.add_parser("report", help="show a run again and write its reports anew")
     report.add_argument("runs", nargs="+", type=Path, metavar="RUN")
-    report.set_defaults(command=report_command)
+    report.set_defaults(command="report_command")
 
 
 def add_compare(commands):
@@ -116,7 +118,7 @@ def add_compare(commands):
     compare.add_argument("--anyway", action="store_true", help="also where machines or versions differ")
     add_plan(compare)
     add_repository(compare)
-    compare.set_defaults(command=compare_command)
+    compare.set_defaults(command="compare_command")
 
 
 def add_repository(command):
@@ -130,21 +132,21 @@ def add_coverage(commands):
     coverage.add_argument("--format", choices=("terminal", "markdown", "json"), default="terminal")
     add_plan(coverage)
     add_repository(coverage)
-    coverage.set_defaults(command=coverage_command)
+    coverage.set_defaults(command="coverage_command")
 
 
 def add_baseline(commands):
     baseline = commands.add_parser("baseline", help="write the exact facts of a run into results/baseline")
     baseline.add_argument("run", nargs="?", type=Path, metavar="RUN", help="a stored run (default: run the zoo now)")
     baseline.add_argument("--into", type=Path, metavar="DIR", help="another folder than results/baseline")
-    baseline.set_defaults(command=baseline_command)
+    baseline.set_defaults(command="baseline_command")
 
 
 def add_history(commands):
     history = commands.add_parser("history", help="a model's cells over all stored runs, with steps marked")
     history.add_argument("model", metavar="MODEL", help="a model's name, a glob, or a cell")
     history.add_argument("--results", type=Path, default=Path("results"), metavar="DIR")
-    history.set_defaults(command=history_command)
+    history.set_defaults(command="history_command")
 
 
 def add_bisect(commands):
@@ -159,7 +161,16 @@ def add_bisect(commands):
     bisect.add_argument("--budget", type=seconds, metavar="S", default=0.4)
     bisect.add_argument("--timeout", type=positive(float), metavar="S", default=180.0)
     add_repository(bisect)
-    bisect.set_defaults(command=bisect_command)
+    bisect.set_defaults(command="bisect_command")
+
+
+def add_repro(commands):
+    repro = commands.add_parser("repro", help="a standalone file that shows a cell's failure, as small as can be")
+    repro.add_argument("cell", metavar="CELL", help="MODEL/WORKLOAD, or a cell's id")
+    repro.add_argument("--out", type=Path, metavar="FILE", help="the file (default: results/repro/ and the cell)")
+    repro.add_argument("--without", nargs="+", metavar="LOOKASIDE", default=[], help="lookasides to do without")
+    repro.add_argument("--timeout", type=positive(float), metavar="S", default=60.0)
+    repro.set_defaults(command="repro_command")
 
 
 def positive(kind):
@@ -184,203 +195,3 @@ def size(text) -> int:
     if not found or float(found[1]) <= 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 500M or 4G")
     return int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))
-
-
-def options(arguments):
-    from harness.measure import Options
-    return Options(budget=arguments.budget, timeout=arguments.timeout, memory=arguments.memory,
-                   threads=arguments.threads, timed=arguments.budget > 0, without=tuple(arguments.without))
-
-
-def request(arguments, **more):
-    from harness.bench import Request
-    names = ("models", "workloads", "subjects", "executors", "device", "dtype", "scale", "depth", "jobs", "shard")
-    return Request(**{name: getattr(arguments, name) for name in names}, options=options(arguments), **more)
-
-
-def run_command(arguments) -> int:
-    if arguments.resume and arguments.out is None:
-        raise UsageError("--resume: say which run to go on with: --out DIR")
-    check_folder(arguments)
-    from harness.bench import bench
-    return bench(request(arguments, baseline=arguments.baseline, resume=arguments.resume, out=arguments.out), say=say)
-
-
-def check_folder(arguments):
-    """What is wrong with --out is said before anything slow is imported."""
-    folder = arguments.out
-    if folder is None or arguments.resume:
-        return
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"--out {folder}: is a file; name a folder")
-    if (folder / "run.json").exists():
-        raise UsageError(f"--out {folder}: already holds a run; name another folder, or go on with it by --resume")
-
-
-def say(text: str):
-    """A line of progress, at once."""
-    print(text, flush=True)
-
-
-def list_command(arguments) -> int:
-    from rich.table import Table
-
-    from harness.bench import select
-    from harness.report import console
-    models = select(arguments.models)
-    table = Table(header_style="bold")
-    for column in ("model", "family", "stands for", "workloads"):
-        table.add_column(column, justify="right" if column == "stands for" else "left", overflow="fold")
-    for model in models:
-        table.add_row(model.name, model.family, str(len(model.stands_for) or ""), " ".join(model.workloads))
-    out = console()
-    out.print(table)
-    out.print(f"{len(models)} models stand for {sum(len(m.stands_for) for m in models)} configuration names of LitGPT")
-    return 0
-
-
-def report_command(arguments) -> int:
-    from harness import report
-    from harness.frames import load
-    from harness.summary import summarise
-    short = False
-    for folder in arguments.runs:
-        summary = summarise(load(folder))
-        report.terminal(summary)
-        try:
-            report.write(summary)
-        except OSError as error:
-            raise UsageError(f"{folder}: reports can't be written there: {error.strerror}") from None
-        short = short or bool(summary.shortcomings)
-    return 1 if short else 0
-
-
-def compare_command(arguments) -> int:
-    from harness.compare import compare
-    from harness.compare_report import show
-    from harness.frames import load
-    names = (arguments.base, arguments.head)
-    base, head = runs_of(arguments, *names) or (load(names[0]), load(names[1]))
-    found = compare(base, head, names, anyway=arguments.anyway)
-    show(found, arguments.format)
-    return found.status
-
-
-def runs_of(arguments, base: str, head: str):
-    """The runs of two git revisions, made now or cached; None where both names are folders of runs."""
-    if all((Path(name) / "run.json").exists() for name in (base, head)):
-        return None
-    from harness.bench import prepare
-    from harness.revisions import resolve, run_both
-    root = arguments.repository or ROOT
-    revisions = resolve(base, root), resolve(head, root)
-    prepared = prepare(request(arguments), say_aside)
-    return run_both(revisions, prepared, options(arguments), say_aside, root, root / "results" / "cache")
-
-
-def say_aside(text: str):
-    """A line of progress where standard output is kept for the result."""
-    print(text, file=sys.stderr, flush=True)
-
-
-def coverage_command(arguments) -> int:
-    from harness import coverage_report
-    from harness.frames import load, newest
-    if len(arguments.runs) > 2:
-        raise UsageError(f"coverage takes a run, or two to compare, not {len(arguments.runs)}")
-    if len(arguments.runs) < 2:
-        run = load(arguments.runs[0] if arguments.runs else newest(Path("results")))
-        return coverage_report.show_one(run, arguments.format)
-    base, head = arguments.runs
-    pair = runs_of(arguments, base, head) or (load(base), load(head))
-    return coverage_report.show_two(pair[0], pair[1], arguments.format)
-
-
-def baseline_command(arguments) -> int:
-    from harness import baseline
-    from harness.frames import load
-    folder = arguments.into or baseline.FOLDER
-    if arguments.run is not None:
-        run = load(arguments.run)
-    else:
-        import tempfile
-
-        from harness.bench import Request, bench
-        from harness.measure import Options
-        with tempfile.TemporaryDirectory() as out:
-            status = bench(Request(device="cpu", options=Options(timed=False), out=Path(out) / "run"), say)
-            if status > 1:
-                return status
-            run = load(Path(out) / "run")
-    failed = run.cells[run.cells["status"] != "pass"]["cell"].tolist() + run.missing
-    try:
-        for path in baseline.write(run, folder):
-            say(str(path))
-    except OSError as error:
-        raise UsageError(f"{folder} can't be written: {error.strerror}") from None
-    for cell in failed:
-        say(f"does not pass, and is now expected not to: {cell}")
-    return 0
-
-
-def history_command(arguments) -> int:
-    from harness.history import history
-    from harness.report import console, rich_table
-    found = history(arguments.model, arguments.results)
-    shown = found[["started", "commit", "cell", "status", "parity", "instructions", "ratio", "step"]].copy()
-    shown["commit"] = [(commit or "")[:10] + ("+" if dirty else "")
-                       for commit, dirty in zip(found["commit"], found["dirty"])]
-    console().print(rich_table(shown))
-    steps = int((found["step"] != "").sum())
-    console().print(f"{len(found)} rows of {found['cell'].nunique()} cells, {steps} steps")
-    return 0
-
-
-def prepared_for(cell):
-    """What it takes to run one cell."""
-    from harness.bench import Prepared, resolve_device, select
-    from harness.subjects import find
-    if cell.device != "cpu":
-        resolve_device(cell.device, say_aside)
-    [model] = select([cell.model])[:1]
-    if cell.workload not in model.workloads:
-        raise UsageError(f"{cell.id}: {model.supports(cell.workload)}")
-    return Prepared([cell], {cell.model: model}, {cell.subject: find(cell.subject)}, {}, cell.device)
-
-
-def bisect_command(arguments) -> int:
-    from harness.bench import preload
-    from harness.bisect import bisect, cell_of
-    from harness.measure import Options
-    cell = cell_of(arguments.cell)
-    prepared = prepared_for(cell)
-    settings = Options(budget=arguments.budget, timeout=arguments.timeout)
-    if arguments.lookasides:
-        from harness.bisect_lookasides import bisect_lookasides
-        preload(prepared)
-        found = bisect_lookasides(cell, prepared, settings, say)
-        say(f"without {', '.join(found.names)}: {found.without['status']} {found.without['parity']} "
-            f"{found.without['detail']}")
-        say(f"with {'them' if len(found.names) > 1 else 'it'}: {found.with_all['status']} {found.with_all['parity']} "
-            f"{found.with_all['detail']}")
-        return 0
-    if arguments.good is None:
-        raise UsageError("bisect: say which commit was good: --good REV (or search among lookasides: --lookasides)")
-    root = arguments.repository or ROOT
-    result = bisect(cell, arguments.good, arguments.bad, prepared, settings, root, say, arguments.fact)
-    return show_bisection(result, root)
-
-
-def show_bisection(result, root) -> int:
-    from harness.revisions import git
-    for name, measured in (("good", result.good), ("bad", result.bad)):
-        say(f"{name}: {result.fact} {measured.value(result.fact)}; {measured.row['status']} "
-            f"{measured.row['parity']} {measured.row['detail']}".rstrip())
-    if len(result.commits) == 1:
-        say(f"{result.commits[0]} is the first bad commit")
-        say(git("show", "--no-patch", "--format=%an, %ad%n%s", result.commits[0], root=root))
-    else:
-        say(f"the first bad commit is one of these {len(result.commits)}, the others can't be run:")
-        for commit in result.commits:
-            say(git("show", "--no-patch", "--format=%H %s", commit, root=root))
-    return 0

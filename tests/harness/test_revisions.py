@@ -75,7 +75,7 @@ def repository(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def linear(tmp_path_factory):
-    """whole, one, two, three (no lookaside for zip), four, five (does not import), six (imports again, sqrt is wrong)."""
+    """whole, one, two, three (no lookaside for zip), four, five (does not import), six (imports, sqrt is wrong)."""
     made = Repository(tmp_path_factory.mktemp("linear"))
     for name, text in (("one", "# 1\n"), ("two", "# 2\n"), ("three", NO_ZIP), ("four", "# 4\n"),
                        ("five", "raise ImportError('broken')\n")):
