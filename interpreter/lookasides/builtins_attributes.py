@@ -56,7 +56,10 @@ def asks(hook):
     """``needed`` of isinstance and issubclass: the class, one in the tuple, or the object answers with Python code."""
 
     def needed(args, kwargs):
-        return answers_in_python(args[1], hook) or in_python(type(args[0]), "__class__")
+        obj, classinfo = args
+        if in_python(type(obj), "__class__"):
+            return True
+        return type(classinfo) is not type and answers_in_python(classinfo, hook)
 
     return needed
 
@@ -66,7 +69,10 @@ def answers_in_python(classinfo, hook):
     if kind is type:
         return False
     if issubclass(kind, tuple):
-        return any(answers_in_python(each, hook) for each in classinfo)
+        for each in classinfo:
+            if type(each) is not type and answers_in_python(each, hook):
+                return True
+        return False
     if kind is types.UnionType:
         return any(answers_in_python(each, hook) for each in classinfo.__args__)
     return in_python(kind, hook) or in_python(kind, "__bases__")

@@ -92,9 +92,12 @@ def ours(kind: type) -> bool:
 def has_hook(value: Any, *names: str) -> bool:
     """Is one of these special methods of a value written in Python?"""
     kind = type(value)
-    if id(kind) in ATOM_IDS:
+    if id(kind) in SETTLED_IDS:
         return False
-    return any(in_python(kind, name) for name in names)
+    for name in names:
+        if in_python(kind, name):
+            return True
+    return False
 
 
 def atom(value: Any) -> bool:
@@ -125,7 +128,7 @@ def holder(kind: type) -> type | None:
 def quiet(value: Any, names: tuple[str, ...], depth: int = 4) -> bool:
     """Has neither the value nor, where it is a container, anything in it one of these special methods in Python?"""
     kind = type(value)
-    if id(kind) in ATOM_IDS:
+    if id(kind) in ATOM_IDS or (id(kind) in CONTAINER_IDS and ATOM_IDS.issuperset(map(id, map(type, value)))):
         return True
     base = holder(kind)
     if base is None:
@@ -203,7 +206,10 @@ def elements_hooked(*names: str) -> Callable[[Sequence, dict | None], bool]:
         return kind not in ATOM_IDS and not (kind in HOLDER_IDS and quiet(value, names))
 
     def needed(args: Sequence, kwargs: dict | None) -> bool:
-        return any(map(hooked, args)) or (bool(kwargs) and any(map(hooked, kwargs.values())))
+        for each in args:
+            if hooked(each):
+                return True
+        return bool(kwargs) and any(map(hooked, kwargs.values()))
 
     return needed
 
@@ -212,7 +218,9 @@ def values_hooked(*names: str) -> Callable[[Sequence, dict | None], bool]:
     """``needed`` of what asks its arguments, and what builtin containers among them hold, for these special methods."""
 
     def needed(args: Sequence, kwargs: dict | None) -> bool:
-        return not all(quiet(each, names) for each in args) or (
-            bool(kwargs) and not all(quiet(each, names) for each in kwargs.values()))
+        for each in args:
+            if not quiet(each, names):
+                return True
+        return bool(kwargs) and not all(quiet(each, names) for each in kwargs.values())
 
     return needed

@@ -45,7 +45,7 @@ class Lookaside:
     words, which is all that it would have done.
     """
 
-    __slots__ = ("_keywords", "_least", "_most", "_owner", "_places", "_predicate", "_required",
+    __slots__ = ("_keywords", "_least", "_most", "_owner", "_places", "_predicate", "_required", "_takes_all",
                  "function", "name", "native", "target")
     counted = True  # in the ledger
 
@@ -61,11 +61,14 @@ class Lookaside:
         self._most = None if code.co_flags & inspect.CO_VARARGS else code.co_argcount - own
         named = positional[code.co_posonlyargcount:] + code.co_varnames[code.co_argcount:][:code.co_kwonlyargcount]
         self._keywords = None if code.co_flags & inspect.CO_VARKEYWORDS else frozenset(named)
+        self._takes_all = self._owner is object and self._most is self._keywords is None and self._least <= 0
         self._places = ("",) * (code.co_posonlyargcount - own) + positional[max(code.co_posonlyargcount, own):]
         self._required = positional[max(code.co_posonlyargcount, own):][:self._least]
 
     def accepts(self, args: Sequence, kwargs: dict | None) -> bool:
         """Can ``function`` be called so? A method's first argument must be an instance of its class."""
+        if self._takes_all:
+            return True
         count = len(args)
         if self._owner is not object and not (count and issubclass(type(args[0]), self._owner)):
             return False
@@ -82,9 +85,14 @@ class Lookaside:
 
     def needed(self, args: Sequence, kwargs: dict | None) -> bool:
         """Should the stand-in run, or may the original be called as it is?"""
-        if not self.accepts(args, kwargs):
-            return False
-        return self._predicate is None or self._predicate(args, kwargs)
+        predicate = self._predicate
+        if predicate is not None:
+            try:
+                if not predicate(args, kwargs):
+                    return False
+            except (AttributeError, IndexError, TypeError, ValueError):  # asked of arguments that do not fit
+                return False
+        return self.accepts(args, kwargs)
 
     def __repr__(self) -> str:
         return f"<lookaside {self.function.__name__} for {self.name}>"
