@@ -25,10 +25,10 @@ from interpreter.recording.sources import Dict, Item, Pinned
 
 
 class Miss(Exception):
-    """A guard does not hold. One instance is raised again and again: only the generated check sees it."""
+    """A guard does not hold. Only the generated check sees it."""
 
 
-BUILTINS = {"type": type, "len": len, "tuple": tuple, "map": map, "repr": repr, "list": list, "id": id, "any": any, "miss": Miss()}
+BUILTINS = {"type": type, "len": len, "tuple": tuple, "map": map, "repr": repr, "list": list, "id": id, "any": any, "miss": Miss}
 EXACT = (int, str, float, bytes)
 
 

@@ -82,6 +82,13 @@ class Prologue:
         self.seen_changing |= changes
         return self.cold(args, kwargs)
 
+    def relax(self):
+        """Back to cold where the snapshot no longer fits: it holds on to modules that may be gone."""
+        if self.snapshot is not None and not self.snapshot.fits():
+            self.snapshot = None
+            self.text = ""
+            self.check = self.cold
+
     def explain(self, args, kwargs) -> str:
         """Why the prologue missed: the first guard that does not hold, with both values."""
         for guard in self.guards:

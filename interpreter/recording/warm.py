@@ -132,6 +132,10 @@ class Snapshot:
             tests.append(f"space{number}.get(key{number}) is not item{number}")
         return [f"if {' or '.join(tests)}: return changed(args, kwargs)"]
 
+    def fits(self) -> bool:
+        """Whether the dicts and the pinned items are as they were."""
+        return not self.changes() and all(space.get(key) is found for space, key, found in self.pinned)
+
     def changes(self) -> set:
         """Ids of the sources of the dicts that have changed since."""
         return {id(source) for (space, source), version in zip(self.dicts.values(), self.versions) if dict_version(space) != version}

@@ -1,0 +1,111 @@
+"""What recording and replaying hold on to: peaks against eager's, programs of deep models, and growth over many calls."""
+
+import gc
+import sys
+import types
+import weakref
+
+import pytest
+import torch
+
+from interpreter import jit
+
+MEGABYTE = 1 << 20
+
+
+def peak(call) -> int:
+    """Bytes that the process grew at most while `call` ran, from the kernel's high-water mark."""
+
+    def status(name):
+        with open("/proc/self/status") as file:
+            return next(int(line.split()[1]) * 1024 for line in file if line.startswith(name))
+
+    gc.collect()
+    try:
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")
+        before = status("VmRSS")
+        call()
+        return status("VmHWM") - before
+    except OSError:
+        pytest.skip("the kernel's high-water mark can't be reset here")
+
+
+def chain(x):
+    for _ in range(20):
+        x = (x.sin() + 1).view(-1).cos()
+    return x.sum()
+
+
+class Layers(torch.nn.Module):
+    def __init__(self, count=8, width=400):
+        super().__init__()
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(width, width) for _ in range(count))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = torch.relu(layer(x))
+        return x
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("name", ["chain", "layers"])
+def test_no_call_holds_more_than_eager(name):
+    """Intermediate results of 16 MB each: the recording call and the replays keep no more of them alive than eager does."""
+    call, x = (chain, torch.randn(4_000_000)) if name == "chain" else (Layers(), torch.randn(10_000, 400))
+    with torch.no_grad():
+        call(x)
+        eager = max(peak(lambda: call(x)) for _ in range(2))
+        jitted = jit(call)
+        first, second, third = (peak(lambda: jitted(x)) for _ in range(3))
+    assert jitted.stats.hits == 2
+    assert max(first, second, third) <= 1.05 * eager + 4 * MEGABYTE
+
+
+def test_many_recordings_do_not_accumulate():
+    """10,000 calls with 50 recordings leave as many objects as 5,000 with 25: entries are bounded and what they replace is freed."""
+    space = types.ModuleType("space")
+    exec("mode = 0\ndef f(x):\n    return x + len(mode)", space.__dict__)
+
+    def round_of_calls(jitted):
+        for number in range(25):
+            space.mode = "m" * (number % 5 + 1)
+            for _ in range(200):
+                jitted(x)
+        gc.collect()
+        return len(gc.get_objects())
+
+    x = torch.ones(2)
+    jitted = jit(space.f)
+    round_of_calls(jitted)
+    before = round_of_calls(jitted)
+    after = round_of_calls(jitted)
+    assert after - before < 200
+    assert jitted.stats.calls == 15_000
+
+
+def test_an_entry_lets_go_of_a_module_that_was_replaced():
+    """A global module is replaced by another: once a call has gone to the new one, nothing of ours keeps the old one alive."""
+    space = types.ModuleType("space")
+    exec("def f(x):\n    return model(x)", space.__dict__)
+    space.model = torch.nn.Linear(3, 3)
+    jitted, x = jit(space.f), torch.ones(1, 3)
+    for _ in range(3):
+        jitted(x)
+    old = weakref.ref(space.model)
+    space.model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.ReLU())
+    assert torch.equal(jitted(x), space.model(x))
+    gc.collect()
+    assert old() is None
+
+
+def test_a_jitted_module_is_freed_with_its_jit():
+    """Dropping the module and its jit frees the parameters."""
+    module = torch.nn.Linear(3, 3)
+    jitted = jit(module)
+    for _ in range(3):
+        jitted(torch.ones(1, 3))
+    parameter = weakref.ref(module.weight)
+    del module, jitted
+    gc.collect()
+    assert parameter() is None
