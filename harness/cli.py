@@ -1,4 +1,4 @@
-"""The command line: `python -m harness list|run|compare|coverage|report|history|repro|bisect`.
+"""The command line: `python -m harness list|run|report|compare|coverage|baseline|history|bisect|repro|nightly`.
 
 Exit status: 0 nothing fell short; 1 parity, coverage or a missing cell; 2 wrong usage; 3 slower; 4 the two runs can't
 be compared; 128 + N ended by signal N.
@@ -15,16 +15,11 @@ from pathlib import Path
 from harness.environment import ROOT
 from harness.errors import StoreError, UsageError, nearest
 
-#: Sub-commands that are planned and not there.
-ABSENT = ("nightly",)
-
 
 def main(argv: list[str] | None = None) -> int:
     """Runs a command and returns its exit status. Usage errors are one line on standard error."""
     argv = sys.argv[1:] if argv is None else argv
     try:
-        if argv and argv[0] in ABSENT:
-            raise UsageError(f"{argv[0]}: not there yet in this version")
         arguments = parser().parse_args(argv)
         from harness import commands
         return getattr(commands, arguments.command)(arguments)
@@ -62,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
     add_history(commands)
     add_bisect(commands)
     add_repro(commands)
+    add_nightly(commands)
     return top
 
 
@@ -171,6 +167,15 @@ def add_repro(commands):
     repro.add_argument("--without", nargs="+", metavar="LOOKASIDE", default=[], help="lookasides to do without")
     repro.add_argument("--timeout", type=positive(float), metavar="S", default=60.0)
     repro.set_defaults(command="repro_command")
+
+
+def add_nightly(commands):
+    nightly = commands.add_parser("nightly", help="this commit beside the last night's, with a report and history")
+    add_plan(nightly)
+    add_repository(nightly)
+    nightly.add_argument("--base", metavar="REV", help="what to compare with (default: the last night's commit)")
+    nightly.add_argument("--head", metavar="REV", default="HEAD", help="what to run (default: HEAD)")
+    nightly.set_defaults(command="nightly_command")
 
 
 def positive(kind):

@@ -257,3 +257,11 @@ def repro_command(arguments) -> int:
         said, shown = f"still runs after {10 * arguments.timeout:g} s", signature == "timeout"
     say(f"{path}: {said}")
     return 0 if shown else 1
+
+
+def nightly_command(arguments) -> int:
+    from harness.bench import prepare
+    from harness.nightly import nightly
+    prepared = prepare(request(arguments), say)
+    return nightly(prepared, options(arguments), say, root=arguments.repository or ROOT, base=arguments.base,
+                   head=arguments.head)

@@ -209,6 +209,25 @@ def test_an_interrupted_comparison_leaves_nothing(harness, repository, zoo):
     assert left() == before
 
 
+def test_nightly_compares_with_the_last_night_and_keeps_history(harness, linear):
+    def night(head):
+        return harness("nightly", "--repository", linear.folder, "--head", head, "--models", "LLaMAMoE", "--workloads",
+                       "forward", "--budget", "0")
+
+    results = linear.folder / "results"
+    assert night("two").status == 0
+    assert "nothing changed" in (results / "nightly" / "compare.md").read_text()
+    second = night("three")
+    assert second.status == 1
+    assert "zip" in (results / "nightly" / "compare.md").read_text()
+    assert (results / "nightly" / "report.html").exists()
+    [path] = (results / "history").glob("*.jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [line["commit"] for line in lines] == [linear.git("rev-parse", name) for name in ("two", "three")]
+    shown = harness("history", "LLaMAMoE", "--results", results)
+    assert "status pass to parity" in " ".join(shown.out.split())
+
+
 @pytest.mark.long
 def test_a_commit_and_itself_twenty_times(harness, repository):
     for _ in range(20):
