@@ -92,7 +92,7 @@ def compare_command(arguments) -> int:
 
 def runs_of(arguments, base: str, head: str):
     """The runs of two git revisions, made now or cached; None where both names are folders of runs."""
-    if all((Path(name) / "run.json").exists() for name in (base, head)):
+    if all((Path(name) / "run.json").exists() or Path(name).is_file() for name in (base, head)):
         return None
     from harness.bench import prepare
     from harness.revisions import resolve, run_both

@@ -11,7 +11,7 @@ import pandas as pd
 from harness.errors import UsageError
 from harness.plan import Cell
 from harness.row import BLANK, STATUSES
-from harness.store import read_lines
+from harness.store import DETAILS, read_lines
 
 
 @dataclass
@@ -42,23 +42,34 @@ class Run:
 
 
 def load(folder) -> Run:
-    """The run in `folder`, whether it is finished, going on or was killed. Raises UsageError where there is none."""
+    """The run in `folder`, whether it is finished, going on or was killed; or a file that pytest-benchmark saved.
+
+    Raises UsageError where there is no run.
+    """
     folder = Path(folder)
+    if folder.is_file():
+        from harness.saved import read
+        info, rows, samples = read(folder)
+        return assemble(folder, info, rows, {"samples": samples})
     try:
         info = json.loads((folder / "run.json").read_text())
     except FileNotFoundError:
         raise UsageError(f"{folder} holds no run (no run.json)") from None
     except ValueError as error:
         raise UsageError(f"{folder}/run.json can't be read: {error}") from None
+    details = {name: read_lines(folder / f"{name}.jsonl") for name in DETAILS}
+    return assemble(folder, info, read_lines(folder / "cells.jsonl"), details)
+
+
+def assemble(place: Path, info: dict, rows: list[dict], details: dict[str, list[dict]]) -> Run:
+    """Frames from lines: rows in the order of the plan, one each, with those details that belong to them."""
     order = {Cell.fromdict(values).id: number for number, values in enumerate(info["plan"])}
-    rows = [row for row in read_lines(folder / "cells.jsonl") if row["cell"] in order]
-    rows = sorted({row["cell"]: row for row in rows}.values(), key=lambda row: order[row["cell"]])
+    rows = sorted({row["cell"]: row for row in rows if row["cell"] in order}.values(), key=lambda r: order[r["cell"]])
     done = {row["cell"] for row in rows}
-    details = {name: [line for line in read_lines(folder / f"{name}.jsonl") if line["cell"] in done]
-               for name in ("ledger", "samples", "programs")}
+    details = {name: [line for line in details.get(name, []) if line["cell"] in done] for name in DETAILS}
     samples = [{"cell": line["cell"], "number": number, "eager_s": eager, "run_s": run} for line in details["samples"]
                for number, (eager, run) in enumerate(zip(line["eager_s"], line["run_s"]))]
-    return Run(folder, info, frame(rows, ["cell", *Cell.__dataclass_fields__, "family", *BLANK]),
+    return Run(place, info, frame(rows, ["cell", *Cell.__dataclass_fields__, "family", *BLANK]),
                frame(details["ledger"], ["cell", "callable", "route", "calls", "where", "sharp"]),
                frame(samples, ["cell", "number", "eager_s", "run_s"]),
                {line["cell"]: line["program"] for line in details["programs"]})

@@ -55,8 +55,10 @@ def by_reason(shortcomings: list[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def write(summary: Summary, folder: Path | None = None):
-    """report.md and report.html into the run's folder."""
+    """report.md and report.html into the run's folder; a saved file of benchmarks has none."""
     folder = folder or summary.run.folder
+    if not folder.is_dir():
+        return
     for name in ("report.md", "report.html"):
         (folder / name).write_text(render(summary, name))
 
