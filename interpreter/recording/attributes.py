@@ -19,6 +19,7 @@ from interpreter.recording.numbers import TRACED, plain
 from interpreter.recording.special import native_base
 from interpreter.recording.torch_calls import CONSTANT_KINDS
 from interpreter.recording.trace import LIVE, MISSING, Outside
+from interpreter.vm.attributes import discarding
 from interpreter.vm.machine import Machine
 
 HEAP = 1 << 9
@@ -314,7 +315,7 @@ class Attributes(Machine):
             return self.set_class_attribute(obj, name, value)
         hook = self.lookup(kind, "__setattr__")
         if type(hook) is FunctionType:
-            return self.call(hook, (obj, name, value), None)
+            return discarding(self.call(hook, (obj, name, value), None))
         if native_base(kind) in OWN_ATTRIBUTES:
             self.own_attributes(obj, kind)
             return super().set_attribute(obj, name, plain(value))
@@ -335,13 +336,13 @@ class Attributes(Machine):
         if found is not MISSING and hasattr(form, "__set__"):
             if form is property:
                 if found.fset is not None:
-                    return self.call(self.pin_function(found.fset), (obj, value), None)
+                    return discarding(self.call(self.pin_function(found.fset), (obj, value), None))
             elif form in SLOTS:
                 if entry is not None:
                     return self.write_slot(entry, name, value)
             elif type(self.lookup(form, "__set__")) is FunctionType:
                 trace.pinned(found, name)
-                return self.call(self.lookup(form, "__set__"), (found, obj, value), None)
+                return discarding(self.call(self.lookup(form, "__set__"), (found, obj, value), None))
             return PLAIN_SETATTR(obj, name, value)
         if entry is None:
             space = getattr(obj, "__dict__", None)
@@ -368,10 +369,15 @@ class Attributes(Machine):
     def set_tensor_attribute(self, obj, name, value):
         trace = self.trace
         entry = trace.outside.get(id(obj))
-        if self.lookup(type(obj), name) is not MISSING or entry is None:
+        if self.lookup(type(obj), name) is not MISSING:
             setattr(obj, name, value)
             if entry is not None:
                 entry.known["slot", name] = value
+            return
+        if entry is None:
+            setattr(obj, name, plain(value))
+            if id(obj) in trace.tensors:
+                trace.write(setattr, (obj, name, value), f"a tensor's {name} =")
             return
         space = trace.namespace(entry)
         trace.before_write(space)
@@ -384,7 +390,7 @@ class Attributes(Machine):
         trace = self.trace
         hook = self.lookup(type(obj), "__setattr__")
         if type(hook) is FunctionType:
-            return self.call(hook, (obj, name, value), None)
+            return discarding(self.call(hook, (obj, name, value), None))
         type.__setattr__(obj, name, plain(value))
         if id(obj) not in trace.made:
             self.class_written(obj, name, value)
@@ -408,9 +414,12 @@ class Attributes(Machine):
                 trace.write(delattr, (obj, name), f"del {obj.__qualname__}.{name}")
             trace.classes.clear()
             return None
+        if isinstance(obj, torch.Tensor) and trace.outside.get(id(obj)) is None:
+            delattr(obj, name)
+            return trace.write(delattr, (obj, name), f"del a tensor's {name}")
         hook = self.lookup(kind, "__delattr__")
         if type(hook) is FunctionType:
-            return self.call(hook, (obj, name), None)
+            return discarding(self.call(hook, (obj, name), None))
         if native_base(kind) in OWN_ATTRIBUTES:
             self.own_attributes(obj, kind)
             return super().delete_attribute(obj, name)
@@ -422,10 +431,10 @@ class Attributes(Machine):
         entry = trace.outside.get(id(obj))
         form = type(found)
         if found is not MISSING and form is property and found.fdel is not None:
-            return self.call(self.pin_function(found.fdel), (obj,), None)
+            return discarding(self.call(self.pin_function(found.fdel), (obj,), None))
         if found is not MISSING and type(self.lookup(form, "__delete__")) is FunctionType:
             trace.pinned(found, name)
-            return self.call(self.lookup(form, "__delete__"), (found, obj), None)
+            return discarding(self.call(self.lookup(form, "__delete__"), (found, obj), None))
         if entry is None:
             return PLAIN_DELATTR(obj, name)
         if form in SLOTS:

@@ -415,11 +415,10 @@ class Calls(Machine):
         if known.needs_old:
             trace.read_all(entry)
         self.note(descriptor, "opaque")
+        function = descriptor
         if kwargs:
-            function = functools.partial(descriptor, **kwargs)
-            functools.update_wrapper(function, descriptor, updated=())
-        else:
-            function = descriptor
+            function = Named(descriptor, tuple(kwargs))
+            others += kwargs.values()
         if position == 0:
             return self.write_whole(entry, function, *others)
         self.sharp(descriptor, "writes an argument that is not its first")
@@ -431,6 +430,24 @@ class Calls(Machine):
         while frame is not None and frame.code is None:
             frame = frame.back
         return Position(frame) if frame is not None else None
+
+
+class Named:
+    """A function whose last arguments go by name."""
+
+    __slots__ = ("function", "names")
+
+    def __init__(self, function, names: tuple[str, ...]):
+        self.function = function
+        self.names = names
+
+    @property
+    def __name__(self):
+        return self.function.__name__
+
+    def __call__(self, *args):
+        count = len(args) - len(self.names)
+        return self.function(*args[:count], **dict(zip(self.names, args[count:])))
 
 
 def unbound(callable):

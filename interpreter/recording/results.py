@@ -65,6 +65,8 @@ class Builder:
 
     def start(self, value, kind):
         """A Build for an object made inside; containers are noted before their parts, as they may hold themselves."""
+        if kind is tuple and id(value) in self.trace.literals():
+            return value
         if kind in SEQUENCES:
             build = self.keep(value, Build(kind, []))
             build.parts.extend(self.parts(value))
@@ -184,8 +186,8 @@ class Plan:
         if kind in (tuple, slice, frozenset, torch.Size) or kind == "tuple subclass":
             items = [each(part) for part in parts]
             listed = ", ".join(items) + ("," if len(items) == 1 else "")
-            if kind is tuple:
-                return self.variable(template, f"({listed})")
+            if kind is tuple:  # a display of constants would be one object for all calls
+                return self.variable(template, f"({listed})" if any(varies(item) for item in items) or not items else f"tuple([{listed}])")
             if kind is slice:
                 return self.variable(template, f"slice({listed})")
             if kind == "tuple subclass":
@@ -224,6 +226,11 @@ class Plan:
         arguments = ", ".join(each(part) for part in parts)
         self.lines.append(f"{self.bind(maker.finish)}({name}, {arguments})")
         return name
+
+
+def varies(expression: str) -> bool:
+    """Whether generated code has a variable here, and no constant."""
+    return expression.isidentifier() and expression not in ("True", "False", "None")
 
 
 class Maker:

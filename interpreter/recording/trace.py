@@ -83,6 +83,7 @@ class Trace:
         self.grads_moved = False
         self.numbered = False
         self.told: list = []
+        self.literal: set[int] | None = None
         self.operating = 0.0
 
     # Ending
@@ -328,6 +329,12 @@ class Trace:
             return known[1]
         raise Unknown(f"a {type(value).__name__} of unknown origin (made by code that was not recorded)")
 
+    def literals(self) -> set[int]:
+        """The identities of the tuples that are constants in the code of the functions that ran: they are one object in every call."""
+        if self.literal is None:
+            self.literal = {id(value) for function in self.keep for value in all_constants(function.__code__)}
+        return self.literal
+
     def tainted(self, value) -> bool:
         """Whether a tensor's shape may be another in a later call."""
         known = self.tensors.get(id(value))
@@ -425,6 +432,15 @@ class Unknown(Exception):
 def same(value):
     """The operation that gives an input as it is, for a check of it."""
     return value
+
+
+def all_constants(code):
+    """The tuples among the constants of a code object, and of the code inside it."""
+    for value in code.co_consts:
+        if type(value) is tuple:
+            yield value
+        elif type(value) is types.CodeType:
+            yield from all_constants(value)
 
 
 def given(source) -> bool:

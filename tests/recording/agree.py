@@ -53,6 +53,8 @@ class Picture:
             return kind.__name__, repr(value)
         if isinstance(value, SAME_BY_NAME):
             return kind.__name__, getattr(value, "__qualname__", None) or getattr(value, "__name__", None) or str(value)
+        if kind.__module__.startswith("interpreter"):
+            return "of the interpreter", kind.__name__
         if id(value) in self.numbers:
             return "met", self.numbers[id(value)]
         number = self.numbers[id(value)] = len(self.numbers)

@@ -1,0 +1,40 @@
+"""Random programs look the same eager and jitted, whatever changes between their calls."""
+
+import time
+import warnings
+
+import pytest
+import torch
+
+from tests.recording.agree import same
+from tests.recording.programs import build_from
+
+
+def walk(first: int, seconds: float) -> int:
+    """Try one seed after another for so long; the first difference fails, with the program. Returns how many programs were tried."""
+    torch.set_num_threads(1)
+    deadline = time.monotonic() + seconds
+    seed = first
+    while time.monotonic() < deadline:
+        check(seed)
+        seed += 1
+    return seed - first
+
+
+def check(seed: int):
+    build, program = build_from(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            same(build)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}\n{program}") from error
+
+
+def test_random_programs():
+    assert walk(0, 30) > 10
+
+
+@pytest.mark.long
+def test_random_programs_for_ten_minutes():
+    assert walk(1_000_000 + int(time.time()), 600) > 100
