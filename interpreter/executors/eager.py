@@ -27,7 +27,7 @@ class Writer:
         self.names: dict = {"slice": slice, "tuple_of": tuple_of, "set": set}
         self.binder = Binder(self.names)
         self.used_inputs: set[int] = set()
-        self.defined: set[int] = set()
+        self.defined: dict[int, str] = {}  # result -> its variable
         self.head: list[str] = []
         self.lines: list[str] = []
         self.last: dict[int, int] = {}
@@ -87,20 +87,23 @@ class Writer:
         return needed
 
     def operation(self, operation: Operation, position: int, needed):
+        """One line. The result takes the variable of an argument that dies here, which frees that argument; other dead ones are deleted."""
         code = self.call(operation)
-        if operation.index in needed or self.logged:
-            self.lines.append(f"v{operation.index} = {code}")
-            self.defined.add(operation.index)
-            if self.logged:
-                self.lines.append(f"values[{operation.index}] = v{operation.index}")
-        else:
-            self.lines.append(code)
+        dead: list[str] = []
         if not self.logged:
             found: list[int] = []
             deep_refs((operation.args, operation.kwargs), found, set())
-            dead = [f"v{index}" for index in dict.fromkeys(found) if self.last[index] == position and index in self.defined]
-            if dead:
-                self.lines.append("del " + ", ".join(dead))
+            dead = [self.defined[index] for index in dict.fromkeys(found) if self.last[index] == position and index in self.defined]
+        if operation.index in needed or self.logged:
+            name = dead.pop(0) if dead else f"v{operation.index}"
+            self.defined[operation.index] = name
+            self.lines.append(f"{name} = {code}")
+            if self.logged:
+                self.lines.append(f"values[{operation.index}] = {name}")
+        else:
+            self.lines.append(code)
+        if dead:
+            self.lines.append("del " + ", ".join(dead))
 
     def call(self, operation: Operation) -> str:
         function = operation.function
@@ -108,9 +111,21 @@ class Writer:
         if is_getter(function):
             return f"{args[0]}.{plain_name(function)}"
         if len(args) == 2 and plain_name(function) == "__getitem__" or operation.element:
-            return f"{args[0]}[{args[1]}]"
+            return f"{args[0]}[{self.subscript(operation.args[1], args[1])}]"
         named = [f"{key}={self.argument(part)}" for key, part in operation.kwargs.items()]
         return f"{self.binder.bind(function)}({', '.join([*args, *named])})"
+
+    def subscript(self, template, code: str) -> str:
+        """What stands between the brackets: slices in their own notation, which Python turns into constants."""
+        if type(template) is not Build:
+            return code
+        if template.kind is slice:
+            start, stop, step = ("" if part is None else self.argument(part) for part in template.parts)
+            return f"{start}:{stop}:{step}" if step else f"{start}:{stop}"
+        if template.kind is tuple and template.parts:
+            parts = [self.subscript(part, self.argument(part)) for part in template.parts]
+            return ", ".join(parts) + ("," if len(parts) == 1 else "")
+        return code
 
     def argument(self, template) -> str:
         if type(template) is Build and template.kind in INLINE:
@@ -130,15 +145,18 @@ class Writer:
             return self.value(template.index)
         if type(template) is Input:
             return self.input(template.source)
+        if template is Ellipsis:
+            return "..."
         if isinstance(template, float) and template == template and abs(template) != float("inf"):
             return repr(template)
         return plan.expression(template)
 
     def value(self, index: int) -> str:
-        if index not in self.defined:
-            self.defined.add(index)
-            self.head.append(f"v{index} = values[{index}]")
-        return f"v{index}"
+        name = self.defined.get(index)
+        if name is None:
+            name = self.defined[index] = f"v{index}"
+            self.head.append(f"{name} = values[{index}]")
+        return name
 
     def input(self, source) -> str:
         number = self.inputs[source.identity()]
