@@ -49,13 +49,19 @@ class Plan:
         Decoder(self, code).fill(handlers)
 
     def line(self, code, index):
-        """The user's line of the instruction at ``index``, or None."""
+        """The user's line of the instruction at ``index`` of the list, or None."""
+        return self.line_at(code, self.offsets[index] if index >= 0 else -1)
+
+    def line_at(self, code, offset):
+        """The user's line of the instruction at a byte offset (negative: of the definition), or None."""
+        if offset < 0:
+            return code.co_firstlineno
         if self.lines is None:
             self.lines = {}
             for start, end, line in code.co_lines():
                 for offset in range(start, end, 2):
                     self.lines[offset] = line
-        return self.lines.get(self.offsets[index] if index >= 0 else 0)
+        return self.lines.get(offset)
 
     def handler_for(self, offset):
         """The innermost entry of the exception table for a byte offset: (target index, depth, keep lasti), or None."""
@@ -118,47 +124,88 @@ class Decoder:
         """Lay out the list, then resolve the operands, which may point forward in it."""
         plan, rows = self.plan, self.rows
         plan.spots, plan.offsets, plan.executed, kept = {}, [], [], []
-        self.weights, names_ahead = {}, None
+        self.weights, names_ahead, reached = {}, None, False
+        self.entries = self.find_entries()
         for number, (offset, name, raw, op, start, after) in enumerate(rows):
             plan.spots[offset] = plan.spots[start] = len(kept)
             self.weights[offset] = self.weights[start] = number
             if name == "KW_NAMES":
                 names_ahead = self.consts[raw]
                 continue
+            reached = reached or offset in self.entries or start in self.entries
             if name in SILENT:
                 continue
             if names_ahead is not None and name == "CALL":
                 name, raw, names_ahead = "CALL_WITH_NAMES", (raw, names_ahead), None
             self.next_row = rows[number + 1] if number + 1 < len(rows) else None
-            kept.append((offset, name, raw, op, after, self.next_row))
+            row = (offset, name, raw, op, after, self.next_row, number)
+            last = kept[-1] if kept else None
+            joined, reached = not reached, False
+            if joined and last is not None and last[1] is None and self.fuses(handlers, last[0], row):
+                kept[-1] = (last[0], row)
+                plan.spots[offset] = plan.spots[start] = len(kept) - 1
+                plan.offsets[-1] = offset
+                continue
+            kept.append((row, None))
             plan.offsets.append(offset)
             plan.executed.append(number)
         plan.count = len(kept)
-        plan.instructions = [self.resolve(handlers, index, *row) for index, row in enumerate(kept)]
+        plan.executed.append(len(rows))
+        plan.instructions = []
+        for self.index, pair in enumerate(kept):
+            plan.instructions.append(self.decoded(handlers, *pair))
 
-    def resolve(self, handlers, index, offset, name, raw, op, after, following):
+    def fuses(self, handlers, first, second):
+        """Is there one handler for both of two neighbours?"""
+        return (first[1], second[1]) in handlers.fused or (first[1], None) in handlers.fused
+
+    def decoded(self, handlers, first, second):
+        """The entry of the list for one instruction or for two that are fused."""
+        if second is None:
+            return self.resolve(handlers, *first)
+        pair = handlers.fused.get((first[1], second[1]))
+        one, other = self.resolve(handlers, *first), self.resolve(handlers, *second)
+        if pair is not None:
+            return pair, (one[1], other[1], first[0])
+        return handlers.fused[first[1], None], (one[1], other, first[0])
+
+    def find_entries(self):
+        """Offsets that are reached other than from the instruction before them, or bound a stretch of a handler."""
+        found = {edge for start, end, target, _, _ in self.plan.exceptions for edge in (start, end, target)}
+        for _, name, raw, op, _, after in self.rows:
+            if op in _RELATIVE:
+                found.add(self.target(raw, after, name))
+        return found
+
+    def resolve(self, handlers, offset, name, raw, op, after, following, number):
         handler = handlers.get(name)
         if handler is None:
             handler, raw = handlers["UNKNOWN"], (name, raw)
             return handler, raw
-        self.index, self.after, self.following, self.name = index, after, following, name
-        if op in _RELATIVE:
+        self.following, self.number = following, number
+        self.row = raw, after, name
+        if op in _RELATIVE and handler not in OPERANDS:
             return handler, self.jump(raw, after, name)
-        operand = OPERANDS.get(name)
+        operand = OPERANDS.get(handler) or OPERANDS.get(name)
         return handler, raw if operand is None else operand(self, raw)
 
     def jump(self, raw, after, name):
         """Operand of a jump: (index to go to, what the count of instructions gains by going there)."""
+        target = self.target(raw, after, name)
+        return self.plan.spots[target], self.passed - self.weights[target]
+
+    def target(self, raw, after, name):
+        """Offset of the target of a jump."""
         target = after - 2 * raw if "BACKWARD" in name else after + 2 * raw
         if name == "FOR_ITER" and VERSION >= (3, 12):
             # The END_FOR at the target (and from 3.13 the POP_TOP after it) is skipped when an iterator is exhausted.
             target += 2 if VERSION == (3, 12) else 4
-        return self.plan.spots[target], self.passed - self.weights[target]
+        return target
 
     @property
     def passed(self):
         """How many instructions have been executed in a straight line when this one is done."""
-        return self.plan.executed[self.index] + 1
+        return self.number + 1
 
 
 def plan_for(code, handlers, plans):

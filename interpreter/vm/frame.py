@@ -10,14 +10,15 @@ iterator_of = iter
 class Frame:
     """A call in progress.
 
-    ``iterator`` runs over the decoded instructions; ``jump`` sets where it goes on. ``hook``, where there is one, is
+    ``iterator`` runs over the decoded instructions; its ``__setstate__`` is a jump. ``hook``, where there is one, is
     asked what becomes of the value returned or the exception raised. ``ticks`` corrects the count of instructions by the
-    jumps taken. ``handling`` is the exception that this very frame handles now.
+    jumps taken. ``handling`` is the exception that this very frame handles now. The slots ``generator``, ``owner``, ``priming`` and
+    ``delegating`` are set for generators only, ``snapshot`` when ``locals()`` is called.
     """
 
     __slots__ = (
         "__weakref__", "back", "builtins", "code", "delegating", "depth", "fast", "function", "generator", "globals",
-        "handling", "hook", "iterator", "jump", "machine", "namespace", "owner", "plan", "priming", "restored", "shown", "snapshot", "stack",
+        "handling", "hook", "iterator", "machine", "namespace", "owner", "plan", "priming", "shown", "snapshot", "stack",
         "state", "ticks",
     )  # fmt: skip
 
@@ -28,9 +29,8 @@ class Frame:
         self.back = back
         self.depth = depth = back.depth + 1
         self.stack = []
-        self.iterator = iterator = iterator_of(plan.instructions)
-        self.jump = iterator.__setstate__
-        self.handling = self.hook = self.shown = self.snapshot = self.generator = self.restored = self.state = None
+        self.iterator = iterator_of(plan.instructions)
+        self.handling = self.hook = self.shown = self.state = None
         self.ticks = 0
         if depth > machine.limit:
             raise RecursionError("maximum recursion depth exceeded")
@@ -43,13 +43,16 @@ class Frame:
     @property
     def offset(self):
         """Byte offset of the instruction that is being executed: CPython's ``f_lasti``."""
+        restored = self.machine.restored
+        if restored is not None and self.machine.frame is self:
+            return restored
         index = self.index
         return self.plan.offsets[index] if index >= 0 else -1
 
     @property
     def line(self):
         """The user's line that is being executed."""
-        return self.plan.line(self.code, self.index) or self.code.co_firstlineno
+        return self.plan.line_at(self.code, self.offset) or self.code.co_firstlineno
 
     @property
     def where(self):

@@ -240,7 +240,7 @@ class Generators:
             frame.stack.append(stop.value)
             target, ticks = frame.delegating
             frame.ticks += ticks
-            frame.jump(target)
+            frame.iterator.__setstate__(target)
             return frame
         except BaseException as caught:
             caught.__traceback__ = user_traceback(caught)
@@ -278,11 +278,12 @@ def suspend(frame, value, delegating, passed):
     """Take a running frame off the stack and hand ``value`` to its caller."""
     back = frame.back
     frame.state, frame.delegating = SUSPENDED, delegating
-    frame.back = frame.hook = frame.generator = None
+    frame.back = frame.hook = None
     if passed is not None:
         frame.machine.stats.instructions += frame.ticks + passed
         frame.ticks = -passed
     back.stack.append(value)
+    frame.generator = None  # last, as the generator may die of it, and then closes this frame
     return back
 
 
@@ -315,7 +316,7 @@ class LoopEnd(Hook):
     def ended(self, back):
         back.stack.pop()
         back.ticks += self.ticks
-        back.jump(self.target)
+        back.iterator.__setstate__(self.target)
         return back
 
     def raised(self, back, error):

@@ -13,12 +13,15 @@ class Ledger:
 
     def note(self, key, route, plan, index):
         """One call from the instruction ``index`` of ``plan``; ``key`` is a Plan or a callable."""
+        self.counter(key, route, plan, index)[0] += 1
+
+    def counter(self, key, route, plan, index):
+        """The count of such calls, in a list that whoever makes more of them may count up."""
         place = (key, route, plan, index)
-        calls = self.calls
-        try:
-            calls[place] += 1
-        except KeyError:
-            calls[place] = 1
+        counter = self.calls.get(place)
+        if counter is None:
+            counter = self.calls[place] = [0]
+        return counter
 
     def count(self, callable, route, where):
         """One call from a known ``file:line``."""
@@ -28,7 +31,7 @@ class Ledger:
     def rows(self):
         """A dict for each callable, route and line: callable, route, calls, where ("file:line"), sharp."""
         found = dict(self.counted)
-        for (key, route, plan, index), calls in list(self.calls.items()):
+        for (key, route, plan, index), (calls,) in list(self.calls.items()):
             where = "" if plan is None else f"{plan.filename}:{plan_line(plan, index)}"
             place = (qualified_name(key), route, where)
             found[place] = found.get(place, 0) + calls

@@ -18,7 +18,7 @@ from .natives import NATIVES
 from .operators import Operators
 from .pyframes import user_traceback
 from .reentry import Reentries
-from .registry import HANDLERS, handlers_for
+from .registry import HANDLERS, Table
 from .unwinding import Unwinding
 
 NO_LOOKASIDES = MappingProxyType({})
@@ -51,7 +51,7 @@ class Machine(Names, Attributes, Operators, Calls, Iteration, Generators, Reentr
     def __init_subclass__(cls):
         super().__init_subclass__()
         cls.plans = {}
-        cls.table = handlers_for(cls, Machine)
+        cls.table = Table(cls, Machine)
 
     def plan(self, code):
         """The decoded form of a code object."""
@@ -121,7 +121,7 @@ class Machine(Names, Attributes, Operators, Calls, Iteration, Generators, Reentr
             root = error = start = None
 
 
-Machine.table = handlers_for(Machine, Machine)
+Machine.table = Table(Machine, Machine)
 Machine.plans = {}
 
 __all__ = ["Machine", "instructions"]

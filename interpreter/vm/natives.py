@@ -60,7 +60,7 @@ def local_names(frame):
     hidden = [name for name in bound if name.startswith(".")]
     if sys.version_info >= (3, 13):
         return {name: value for name, value in bound.items() if name not in hidden}
-    if frame.snapshot is None:
+    if not hasattr(frame, "snapshot"):
         frame.snapshot = {}
     for name in frame.plan.names:
         if name in bound:

@@ -219,9 +219,9 @@ def traceback_entry(error: BaseException, frame: Frame, left: bool) -> None:
     """Put the line that ``frame`` is at in front of the exception's traceback; ``left``: the frame is left by it."""
     if frame.plan.silent:
         return
-    index = frame.index
-    offset = frame.plan.offsets[index] if index >= 0 else 0
-    line = frame.plan.line(frame.code, index) if index >= 0 else frame.code.co_firstlineno
+    offset = frame.offset
+    line = frame.plan.line_at(frame.code, offset)
+    offset = max(offset, 0)
     shown = frame_object(frame, left)
     following = error.__traceback__
     if following is not None and following.tb_frame.f_back is None and following.tb_frame is not shown:

@@ -11,8 +11,9 @@ VERSION = sys.version_info[:2]
 
 ALL = []  # (instruction, first version, last version, handler): the table of versions
 HANDLERS = {}  # instruction -> handler, for the running Python
-SHORTCUTS = {}  # instruction -> (method of the machine it leaves out, handler)
-OPERANDS = {}  # instruction -> function(code being decoded, raw operand) -> operand the handler gets
+SHORTCUTS = {}  # instruction -> (methods of the machine it leaves out, handler)
+FUSED = {}  # (instruction, the next one) -> handler for both; None as the next one: any
+OPERANDS = {}  # instruction or handler -> function(decoder, raw operand) -> operand the handler gets
 
 
 def instruction(name=None, since=(3, 11), until=(3, 99), operand=None, instead_of=None):
@@ -29,20 +30,46 @@ def instruction(name=None, since=(3, 11), until=(3, 99), operand=None, instead_o
         if since <= VERSION <= until and label in opcode.opmap:
             if instead_of:
                 SHORTCUTS[label] = (instead_of, handler)
+                if operand:
+                    OPERANDS[handler] = operand
             else:
                 HANDLERS[label] = handler
-            if operand:
-                OPERANDS[label] = operand
+                if operand:
+                    OPERANDS[label] = operand
         return handler
 
     return register
 
 
-def handlers_for(machine_type, base):
-    """The table of handlers for a type of machine: its own, with shortcuts where it overrides nothing they leave out."""
-    table = dict(machine_type.handlers)
-    for label, (methods, handler) in SHORTCUTS.items():
-        plain = all(getattr(machine_type, method) is getattr(base, method) for method in methods)
-        if plain and table.get(label) is HANDLERS.get(label):
-            table[label] = handler
-    return table
+def fused(first, second):
+    """Register a handler that carries out two instructions: its operand is (operand of each, offset of the first).
+
+    Where the first one raises, it puts that offset into ``machine.restored``.
+    """
+
+    def register(handler):
+        FUSED[first, second] = handler
+        return handler
+
+    return register
+
+
+class Table(dict):
+    """Handlers by instruction for one type of machine; ``fused`` holds those for two instructions."""
+
+    def __init__(self, machine_type, base):
+        super().__init__(machine_type.handlers)
+        for label, (methods, handler) in SHORTCUTS.items():
+            plain = all(getattr(machine_type, method) is getattr(base, method) for method in methods)
+            if plain and self.get(label) is HANDLERS.get(label):
+                self[label] = handler
+        self.fused = {
+            pair: handler
+            for pair, handler in FUSED.items()
+            if all(label is None or self.is_plain(label, base, machine_type) for label in pair)
+        }
+
+    def is_plain(self, label, base, machine_type):
+        """Is an instruction carried out as the base machine does it?"""
+        handler = self.get(label)
+        return handler is not None and (handler is HANDLERS.get(label) or handler is SHORTCUTS.get(label, (0, 0))[1])

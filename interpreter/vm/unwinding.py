@@ -9,6 +9,8 @@ from .values import NULL
 class Unwinding:
     """The part of the machine that deals with exceptions."""
 
+    restored = None
+    """Offset of the first of two fused instructions, where that one raises."""
     passed = None
     """id of the exception that a nested run let out last: its context is settled already."""
 
@@ -48,6 +50,7 @@ class Unwinding:
             found = plan.handler_for(plan.offsets[index]) if index >= 0 else None
             if traced:
                 traceback_entry(error, frame, found is None)
+            self.restored = None
             if found is None and frame.shown is not None:
                 part_with(frame)
             if found is not None:
@@ -57,13 +60,13 @@ class Unwinding:
                 if lasti:
                     stack.append(plan.offsets[index])
                 stack.append(error)
-                frame.ticks += plan.executed[index] + 1 - plan.executed[target]
-                frame.jump(target)
+                frame.ticks += plan.executed[index + 1] - plan.executed[target]
+                frame.iterator.__setstate__(target)
                 return frame
-            self.stats.instructions += frame.ticks + (plan.executed[index] + 1 if index >= 0 else 0)
+            self.stats.instructions += frame.ticks + (plan.executed[index + 1] if index >= 0 else 0)
             error = self.leave(frame, error)
             hook, back = frame.hook, frame.back
-            frame.back = frame.hook = frame.generator = None
+            frame.back = frame.hook = None
             traced = True
             if hook is not None:
                 self.frame = back
@@ -87,6 +90,7 @@ class Unwinding:
         """An exception leaves a frame for good: the exception that its caller sees."""
         if frame.state is None:
             return error
+        frame.generator = None
         frame.state = "finished"
         frame.stack.clear()
         frame.fast, frame.handling = [], None

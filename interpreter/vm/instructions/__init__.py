@@ -7,6 +7,7 @@ from . import (
     calls,
     context,
     exceptions,
+    fusions,
     generators,
     imports,
     intrinsics,
@@ -15,11 +16,12 @@ from . import (
     matching,
     names,
     operators,
+    shortcuts,
     stack,
     subscripts,
 )
 
 FAMILIES = (
-    asynchronous, attributes, building, calls, context, exceptions, generators, imports, intrinsics, iteration, jumps,
-    matching, names, operators, stack, subscripts,
+    asynchronous, attributes, building, calls, context, exceptions, fusions, generators, imports, intrinsics, iteration, jumps,
+    matching, names, operators, shortcuts, stack, subscripts,
 )  # fmt: skip

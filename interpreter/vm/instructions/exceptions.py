@@ -37,12 +37,8 @@ def RAISE_VARARGS(frame, count):
 
 @instruction()
 def RERAISE(frame, depth):
-    """Raise again, at the place kept ``depth`` below where there is one."""
-    stack = frame.stack
-    error = stack.pop()
-    if depth:
-        frame.restored = stack[-depth]
-    return frame.machine.unwind(frame, error, traced=False)
+    """Raise again; the traceback has this frame already."""
+    return frame.machine.unwind(frame, frame.stack.pop(), traced=False)
 
 
 @instruction()

@@ -33,7 +33,7 @@ def RETURN_GENERATOR(frame, passed):
     return machine.raised(back, error)
 
 
-def _yield_operand(decoder, raw):
+def yield_operand(decoder, raw):
     """(instructions passed, jump past the delegation if this is the yield of a ``yield from`` or ``await``)."""
     following = decoder.following
     delegating = following is not None and following[1] == "RESUME" and following[2] & 3 >= 2
@@ -43,15 +43,14 @@ def _yield_operand(decoder, raw):
 def _past_delegation(decoder):
     """Where the SEND that this yield belongs to jumps when what is delegated to has ended."""
     rows = decoder.rows
-    at = next(place for place, row in enumerate(rows) if row[0] == decoder.plan.offsets[decoder.index])
-    for row in reversed(rows[:at]):
+    for row in reversed(rows[: decoder.number]):
         if row[1] == "SEND":
             target = row[5] + 2 * row[2]
             return decoder.plan.spots[target], decoder.passed - decoder.weights[target]
     return False
 
 
-@instruction(operand=_yield_operand)
+@instruction(operand=yield_operand)
 def YIELD_VALUE(frame, operand):
     return suspend(frame, frame.stack.pop(), operand[1], operand[0])
 
@@ -78,7 +77,7 @@ def send_ended(frame, operand, value):
     else:
         stack.append(value)
     frame.ticks += operand[1]
-    frame.jump(operand[0])
+    frame.iterator.__setstate__(operand[0])
     return frame
 
 

@@ -1,11 +1,9 @@
 """``for`` loops and unpacking."""
 
-from types import GeneratorType
-
 from ..frame import Frame
-from ..generators import LoopEnd, frame_of
+from ..generators import LoopEnd
 from ..hooks import hooked
-from ..lookups import lookup, special
+from ..lookups import lookup
 from ..registry import VERSION, instruction
 from ..values import NULL
 from .attributes import push
@@ -24,39 +22,11 @@ def FOR_ITER(frame, operand):
     except StopIteration:
         stack.pop()
         frame.ticks += operand[1]
-        frame.jump(operand[0])
+        frame.iterator.__setstate__(operand[0])
         return None
     if type(result) is Frame:
         return hooked(result, LoopEnd(*operand))
     stack.append(result)
-
-
-@instruction("FOR_ITER", instead_of=("advance",))
-def quick_for_iter(frame, operand):
-    """The same, without an exception for the end of native iterators."""
-    stack = frame.stack
-    iterator = stack[-1]
-    kind = type(iterator)
-    if kind is GeneratorType:
-        inner = frame_of(iterator)
-        if inner is not None:
-            if inner.state != "finished":
-                return frame.machine.step(iterator, inner, None, LoopEnd(*operand))
-    else:
-        function = special(kind, "__next__")
-        if function is not None:
-            result = frame.machine.call(function, [iterator])
-            if type(result) is Frame:
-                return hooked(result, LoopEnd(*operand))
-            stack.append(result)
-            return None
-    value = next(iterator, NULL)
-    if value is NULL:
-        stack.pop()
-        frame.ticks += operand[1]
-        frame.jump(operand[0])
-        return None
-    stack.append(value)
 
 
 @instruction()

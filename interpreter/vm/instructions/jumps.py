@@ -8,7 +8,7 @@ from ..registry import instruction
 @instruction("JUMP_BACKWARD_NO_INTERRUPT")
 def JUMP(frame, operand):
     frame.ticks += operand[1]
-    frame.jump(operand[0])
+    frame.iterator.__setstate__(operand[0])
 
 
 @instruction("POP_JUMP_IF_TRUE")
@@ -18,7 +18,7 @@ def POP_JUMP_IF_TRUE(frame, operand):
     value = frame.stack.pop()
     if value is True or (value is not False and frame.machine.truth(value)):
         frame.ticks += operand[1]
-        frame.jump(operand[0])
+        frame.iterator.__setstate__(operand[0])
 
 
 @instruction("POP_JUMP_IF_FALSE")
@@ -28,7 +28,7 @@ def POP_JUMP_IF_FALSE(frame, operand):
     value = frame.stack.pop()
     if value is False or (value is not True and not frame.machine.truth(value)):
         frame.ticks += operand[1]
-        frame.jump(operand[0])
+        frame.iterator.__setstate__(operand[0])
 
 
 @instruction("POP_JUMP_IF_NONE")
@@ -37,7 +37,7 @@ def POP_JUMP_IF_FALSE(frame, operand):
 def POP_JUMP_IF_NONE(frame, operand):
     if frame.machine.identical(frame.stack.pop(), None):
         frame.ticks += operand[1]
-        frame.jump(operand[0])
+        frame.iterator.__setstate__(operand[0])
 
 
 @instruction("POP_JUMP_IF_NOT_NONE")
@@ -46,14 +46,14 @@ def POP_JUMP_IF_NONE(frame, operand):
 def POP_JUMP_IF_NOT_NONE(frame, operand):
     if not frame.machine.identical(frame.stack.pop(), None):
         frame.ticks += operand[1]
-        frame.jump(operand[0])
+        frame.iterator.__setstate__(operand[0])
 
 
 @instruction()
 def JUMP_IF_TRUE_OR_POP(frame, operand):
     if frame.machine.truth(frame.stack[-1]):
         frame.ticks += operand[1]
-        frame.jump(operand[0])
+        frame.iterator.__setstate__(operand[0])
     else:
         frame.stack.pop()
 
@@ -64,4 +64,4 @@ def JUMP_IF_FALSE_OR_POP(frame, operand):
         frame.stack.pop()
     else:
         frame.ticks += operand[1]
-        frame.jump(operand[0])
+        frame.iterator.__setstate__(operand[0])

@@ -23,9 +23,13 @@ def LOAD_GLOBAL_THEN_NULL(frame, operand):
 def quick_load_global(frame, operand):
     name, flag = operand
     space = frame.globals
-    value = space.get(name, NULL) if type(space) is dict else NULL
-    if value is NULL:
+    if type(space) is not dict:
         value = frame.machine.load_global(frame, name)
+    elif name in space:
+        value = space[name]
+    else:
+        space = frame.builtins
+        value = space[name] if type(space) is dict and name in space else frame.machine.load_global(frame, name)
     if flag:
         if VERSION < (3, 13):
             frame.stack += NULL, value

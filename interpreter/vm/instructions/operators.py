@@ -7,7 +7,7 @@ from ..registry import VERSION, instruction
 from ..frame import Frame
 
 _SYMBOLS = [symbol for _, symbol in opcode._nb_ops]
-_SIMPLE = frozenset((int, float, str, bool, complex, bytes))
+SIMPLE = frozenset((int, float, str, bool, complex, bytes))
 
 
 def _binary_operand(decoder, raw):
@@ -20,7 +20,7 @@ def BINARY_OP(frame, operand):
     stack = frame.stack
     right = stack.pop()
     left = stack[-1]
-    if type(left) in _SIMPLE and type(right) in _SIMPLE:
+    if type(left) in SIMPLE and type(right) in SIMPLE:
         stack[-1] = operand[1](left, right)
         return None
     result = frame.machine.binary(operand[0], left, right)
@@ -55,7 +55,7 @@ def COMPARE_OP(frame, operand):
     stack = frame.stack
     right = stack.pop()
     left = stack[-1]
-    if type(left) in _SIMPLE and type(right) in _SIMPLE:
+    if type(left) in SIMPLE and type(right) in SIMPLE:
         stack[-1] = operand[1](left, right)
         return None
     machine = frame.machine

@@ -37,11 +37,11 @@ def LOAD_CONST(frame, value):
     frame.stack.append(value)
 
 
-@instruction(operand=slot)
-def LOAD_FAST(frame, operand):
-    value = frame.fast[operand[0]]
+@instruction()
+def LOAD_FAST(frame, index):
+    value = frame.fast[index]
     if value is NULL:
-        raise unbound(operand[1])
+        raise unbound(frame.plan.names[index])
     frame.stack.append(value)
 
 
@@ -59,7 +59,7 @@ def LOAD_FAST_AND_CLEAR(frame, index):
     frame.fast[index] = NULL
 
 
-@instruction(operand=lambda decoder, raw: tuple(slot(decoder, index) for index in slot_pair(decoder, raw)))
+@instruction(operand=slot_pair)
 def LOAD_FAST_LOAD_FAST(frame, operands):
     LOAD_FAST(frame, operands[0])
     LOAD_FAST(frame, operands[1])
@@ -75,7 +75,7 @@ def STORE_FAST_MAYBE_NULL(frame, index):
     frame.fast[index] = frame.stack.pop()
 
 
-@instruction(operand=lambda decoder, raw: (raw >> 4, slot(decoder, raw & 15)))
+@instruction(operand=slot_pair)
 def STORE_FAST_LOAD_FAST(frame, operands):
     frame.fast[operands[0]] = frame.stack.pop()
     LOAD_FAST(frame, operands[1])

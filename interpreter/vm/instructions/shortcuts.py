@@ -1,0 +1,307 @@
+"""Quick ways through the most frequent instructions, for machines that do not override the methods they leave out.
+
+They remember by the id of a type that reading an attribute runs no Python code. Should such an id come to belong to
+another type, its Python code is run natively instead of interpreted, which gives the same.
+"""
+
+from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodDescriptorType, MethodType, ModuleType
+
+from ..attributes import NATIVE, _module_get, read_verdict
+from ..binding import bind
+from ..code import OPTIMIZED, Plan
+from ..frame import Frame, iterator_of
+from ..generators import FINISHED, RUNNING, SUSPENDED, LoopEnd, frame_of
+from ..hooks import hooked
+from ..looking import LIVE_KINDS
+from ..lookups import lookup, special
+from ..natives import Native
+from ..pyframes import part_with
+from ..registry import VERSION, instruction
+from ..values import NULL
+from .attributes import push_method
+from .calls import _call, give_back
+from .generators import yield_operand
+from .iteration import UNPACK_SEQUENCE
+
+HEAP_TYPE = 1 << 9
+ATOMS = frozenset((int, float, complex, bool, str, bytes, type(None), range))
+CONTAINERS = frozenset((list, tuple, dict, str, bytes))
+ITERATORS = frozenset(
+    type(iter(each)) for each in ([], (), {}, {}.values(), {}.items(), set(), "", b"", range(0), range(1 << 70))
+) | {enumerate}
+_READ = ("get_attribute", "get_python_attribute", "missing_attribute", "get_module_attribute")
+NATIVE_KINDS = frozenset((BuiltinFunctionType, MethodDescriptorType))
+allocate = object.__new__
+_CALLED = ("call", "enter", "note", "call_native", "call_listed", "stand_in")
+
+
+def read_natively(kind, name):
+    """May an attribute of instances of ``kind`` simply be read with ``getattr``?"""
+    return kind is not ModuleType and kind not in LIVE_KINDS and read_verdict(kind, name) is NATIVE
+
+
+def _named(decoder, raw):
+    return [decoder.names[raw if VERSION < (3, 12) else raw >> 1], 0]
+
+
+@instruction("LOAD_ATTR", until=(3, 11), operand=_named, instead_of=_READ)
+def quick_load_attr(frame, memory):
+    stack = frame.stack
+    obj = stack[-1]
+    kind = type(obj)
+    if memory[1] == id(kind):
+        stack[-1] = getattr(obj, memory[0])
+        return None
+    if kind is ModuleType:
+        space = obj.__dict__
+        if memory[0] in space:
+            stack[-1] = _module_get(obj, memory[0])
+            return None
+    elif read_natively(kind, memory[0]):
+        memory[1] = id(kind)
+    stack.pop()
+    result = frame.machine.get_attribute(obj, memory[0])
+    if type(result) is Frame:
+        return result
+    stack.append(result)
+
+
+@instruction("LOAD_METHOD", operand=lambda decoder, raw: [decoder.names[raw], 0, 0, None], instead_of=(*_READ, "get_method"))
+def quick_load_method(frame, memory):
+    stack = frame.stack
+    obj = stack[-1]
+    kind = type(obj)
+    if memory[1] == id(kind):
+        found = getattr(obj, memory[0])
+        if type(found) is MethodType:
+            stack[-1] = found.__func__
+            stack.append(found.__self__)
+        elif VERSION < (3, 13):
+            stack[-1] = NULL
+            stack.append(found)
+        else:
+            stack[-1] = found
+            stack.append(NULL)
+        return None
+    if memory[2] == id(kind):
+        stack[-1] = memory[3]
+        stack.append(obj)
+        return None
+    if not isinstance(obj, type) and read_natively(kind, memory[0]):
+        found = lookup(kind, memory[0])
+        if type(found) is FunctionType:
+            memory[1] = id(kind)
+        elif type(found) is MethodDescriptorType and not kind.__flags__ & HEAP_TYPE and not kind.__dictoffset__:
+            memory[2:] = id(kind), found
+    return push_method(frame, memory[0])
+
+
+def _flagged(decoder, raw):
+    return [*_named(decoder, raw), 0, None, raw & 1]
+
+
+@instruction("LOAD_ATTR", since=(3, 12), operand=_flagged, instead_of=(*_READ, "get_method"))
+def quick_load_attr_or_method(frame, memory):
+    return quick_load_method(frame, memory) if memory[4] else quick_load_attr(frame, memory)
+
+
+@instruction("STORE_ATTR", operand=lambda decoder, raw: [decoder.names[raw], 0], instead_of=("set_attribute",))
+def quick_store_attr(frame, memory):
+    stack = frame.stack
+    obj = stack.pop()
+    kind = type(obj)
+    if memory[1] == id(kind):
+        setattr(obj, memory[0], stack.pop())
+        return None
+    if special(kind, "__setattr__") is None and lookup(kind, memory[0]) is NULL and not isinstance(obj, type):
+        memory[1] = id(kind)
+    return frame.machine.set_attribute(obj, memory[0], stack.pop())
+
+
+@instruction("BINARY_SUBSCR", instead_of=("get_item",))
+def quick_subscript(frame, operand):
+    stack = frame.stack
+    key = stack.pop()
+    obj = stack[-1]
+    if type(obj) in CONTAINERS:
+        stack[-1] = obj[key]
+        return None
+    stack.pop()
+    result = frame.machine.get_item(obj, key)
+    if type(result) is Frame:
+        return result
+    stack.append(result)
+
+
+@instruction("STORE_SUBSCR", instead_of=("set_item",))
+def quick_store_subscript(frame, operand):
+    stack = frame.stack
+    key = stack.pop()
+    obj = stack.pop()
+    kind = type(obj)
+    if kind is list or kind is dict:
+        obj[key] = stack.pop()
+        return None
+    return frame.machine.set_item(obj, key, stack.pop())
+
+
+def _loop_operand(decoder, raw):
+    jump = decoder.jump(*decoder.row)
+    return (*jump, LoopEnd(*jump))
+
+
+@instruction("FOR_ITER", operand=_loop_operand, instead_of=("advance", "step", "put_back", "call"))
+def quick_for_iter(frame, operand):
+    """The same, without an exception for the end of native iterators."""
+    stack = frame.stack
+    iterator = stack[-1]
+    kind = type(iterator)
+    if kind is GeneratorType:
+        inner = frame_of(iterator)
+        if inner is not None and inner.state is not FINISHED:
+            machine = frame.machine
+            if inner.state is not SUSPENDED or frame.depth >= machine.limit:
+                return machine.step(iterator, inner, None, operand[2])
+            inner.machine, inner.back, inner.hook, inner.generator = machine, frame, operand[2], iterator
+            inner.state, inner.depth = RUNNING, frame.depth + 1
+            inner.stack.append(None)
+            return inner
+    elif kind not in ITERATORS:
+        function = special(kind, "__next__")
+        if function is not None:
+            result = frame.machine.call(function, [iterator])
+            if type(result) is Frame:
+                return hooked(result, operand[2])
+            stack.append(result)
+            return None
+    value = next(iterator, NULL)
+    if value is NULL:
+        stack.pop()
+        frame.ticks += operand[1]
+        frame.iterator.__setstate__(operand[0])
+        return None
+    stack.append(value)
+
+
+@instruction("UNPACK_SEQUENCE", instead_of=("unpack",))
+def quick_unpack(frame, count):
+    stack = frame.stack
+    source = stack[-1]
+    if type(source) is tuple and len(source) == count:
+        stack.pop()
+        stack += source[::-1]
+        return None
+    return UNPACK_SEQUENCE(frame, count)
+
+
+@instruction("CALL", operand=lambda decoder, raw: [raw, decoder.index, None, None, None], instead_of=_CALLED)
+def quick_call(frame, memory):
+    """A plain Python function gets its frame right here; native ones that can lead to no Python code are called.
+
+    ``memory`` is [count of arguments, index of the instruction, ledger, its key and its counter for the last call].
+    """
+    stack = frame.stack
+    base = len(stack) - memory[0]
+    args = stack[base:]
+    if VERSION < (3, 13):
+        function = stack[base - 2]
+        if function is NULL:
+            function = stack[base - 1]
+        else:
+            args.insert(0, stack[base - 1])
+    else:
+        function = stack[base - 2]
+        if stack[base - 1] is not NULL:
+            args.insert(0, stack[base - 1])
+    del stack[base - 2 :]
+    machine = frame.machine
+    kind = type(function)
+    if kind is FunctionType and function not in machine.routes:
+        code = function.__code__
+        plan = machine.plans.get(id(code))
+        if plan is None:
+            plan = machine.plan(code)
+        if plan.plain and len(args) == plan.argcount:
+            args += plan.blank
+            slots = args
+        else:
+            slots = bind(function, plan, args, None)
+        if slots is not None:
+            if memory[3] is plan and memory[2] is machine.ledger:
+                memory[4][0] += 1
+            else:
+                remember(machine, frame, memory, plan, "interpreted")
+            new = allocate(Frame)
+            new.machine, new.code, new.plan, new.function, new.fast = machine, code, plan, function, slots
+            new.globals = space = function.__globals__
+            new.builtins = function.__builtins__
+            new.namespace = None if plan.flags & OPTIMIZED else space
+            new.back = frame
+            new.depth = depth = frame.depth + 1
+            new.stack = []
+            new.iterator = iterator_of(plan.instructions)
+            new.handling = new.hook = new.shown = new.state = None
+            new.ticks = 0
+            if depth > machine.limit:
+                raise RecursionError("maximum recursion depth exceeded")
+            return new
+    elif kind in NATIVE_KINDS and leads_nowhere(machine, function, args):
+        if memory[3] is function and memory[2] is machine.ledger:
+            memory[4][0] += 1
+        else:
+            remember(machine, frame, memory, function, "opaque")
+        stack.append(function(*args))
+        return None
+    result = machine.call(function, args, None)
+    if type(result) is Frame:
+        return result
+    stack.append(result)
+
+
+def leads_nowhere(machine, function, args):
+    """Is it certain that no Python code can run in a native call, and that it looks at no frames?"""
+    route = machine.routes.get(function)
+    if route is None:
+        owner = function.__self__ if type(function) is BuiltinFunctionType else None
+        return owner is None or type(owner) is ModuleType and owner.__name__ != "_abc"
+    if type(route) is Native:
+        return False
+    for value in args:
+        if type(value) not in ATOMS and not (function is len and type(value) in CONTAINERS):
+            return False
+    return True
+
+
+def remember(machine, frame, memory, key, route):
+    """Count a call in the ledger, and keep its counter for further ones from the same place."""
+    if frame.plan.silent or (key.__class__ is Plan and key.silent):
+        machine.note(key, route)
+        return
+    memory[2], memory[3] = machine.ledger, key
+    memory[4] = counter = machine.ledger.counter(key, route, frame.plan, memory[1])
+    counter[0] += 1
+
+
+@instruction("YIELD_VALUE", operand=yield_operand, instead_of=("step",))
+def quick_yield(frame, operand):
+    passed, frame.delegating = operand
+    back = frame.back
+    back.stack.append(frame.stack.pop())
+    frame.state = SUSPENDED
+    frame.back = frame.hook = None
+    frame.machine.stats.instructions += frame.ticks + passed
+    frame.ticks = -passed
+    frame.generator = None  # last, as the generator may die of it, and then closes this frame
+    return back
+
+
+@instruction("RETURN_VALUE", operand=lambda decoder, raw: decoder.passed, instead_of=("call",))
+def quick_return(frame, passed):
+    if frame.hook is None and frame.state is None:
+        if frame.shown is not None:
+            part_with(frame)
+        frame.machine.stats.instructions += frame.ticks + passed
+        back = frame.back
+        back.stack.append(frame.stack.pop())
+        return back
+    return give_back(frame, frame.stack.pop(), passed)
