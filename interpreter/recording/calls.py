@@ -15,6 +15,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 
 import torch
 
+from interpreter.lookasides.machinery import done
 from interpreter.lookasides.purity import effect
 from interpreter.lookasides.registry import qualified_name
 from interpreter.recording import guards, sources, torch_calls
@@ -33,6 +34,7 @@ HEAP = 1 << 9
 STEPPED = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 NATIVE_METHODS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
 OPERATORS_OF_TORCH = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
+ASKS_TYPE = {isinstance, type.__instancecheck__, callable}  # look at the type of a value, not at the value
 KNOWN_EFFECTS = {print}
 PURE_HERE = {id, torch.jit.is_scripting, types.MethodType, types.FunctionType, torch.finfo, torch.iinfo, torch.device, torch.Size,
              weakref.ref}
@@ -256,7 +258,7 @@ class Calls(Machine):
         if kind == "opaque":
             self.sharp(callable, "native code that isn't known to be pure")
             return self.unrecorded(callable, args, kwargs)
-        args = tuple(map(self.see, args))
+        args = tuple(map(plain if callable in ASKS_TYPE else self.see, args))
         if kwargs:
             kwargs = {key: self.see(value) for key, value in kwargs.items()}
         asked = ASKED.get(callable)
@@ -323,7 +325,7 @@ class Calls(Machine):
             if not isinstance(obj, (*CONTAINERS, type)):
                 return self.read_native(entry, descriptor, callable, args, kwargs)
             self.see(obj)
-        rest = tuple(map(self.see, rest))
+        rest = tuple(map(plain if descriptor in ASKS_TYPE else self.see, rest))
         if isinstance(obj, CONTAINERS):
             self.note_looked_up(descriptor.__name__, obj, rest)
         if kwargs:
@@ -346,9 +348,9 @@ class Calls(Machine):
         if descriptor is object.__getattribute__ and len(rest) == 1:
             return self.object_attribute(obj, type(obj), rest[0])
         if descriptor is object.__setattr__ and len(rest) == 2:
-            return self.set_object_attribute(obj, type(obj), *rest)
+            return done(self.set_object_attribute(obj, type(obj), *rest))
         if descriptor is object.__delattr__ and len(rest) == 1:
-            return self.delete_object_attribute(obj, type(obj), *rest)
+            return done(self.delete_object_attribute(obj, type(obj), *rest))
         if descriptor in (object.__init__, object.__init_subclass__) and not rest:
             return None
         entry = trace.find(obj)
