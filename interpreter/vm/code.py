@@ -59,8 +59,8 @@ class Plan:
         if self.lines is None:
             self.lines = {}
             for start, end, line in code.co_lines():
-                for offset in range(start, end, 2):
-                    self.lines[offset] = line
+                for place in range(start, end, 2):
+                    self.lines[place] = line
         return self.lines.get(offset)
 
     def handler_for(self, offset):
