@@ -7,10 +7,11 @@ import time
 from interpreter.executors import eager
 from interpreter.executors.graphable import effectful
 from interpreter.recording import guards
-from interpreter.recording.operations import answer_key
+from interpreter.recording.operations import Operation, answer_key
 from interpreter.recording.program import Replay, cut, inputs_of_segment
 from interpreter.recording.prologue import Prologue
 from interpreter.recording.record import Recorded
+from interpreter.recording.switches import ALL, still_entered
 
 BRANCHES = 8
 
@@ -28,6 +29,7 @@ class Entry:
         self.root = self.chain[0]
         self.operations = [operation for segment in self.chain for operation in segment.operations]
         self.logged = len(self.chain) > 1 or any(operation.effect for operation in self.operations)
+        self.switches = switched(recorded.trace)
         started = time.perf_counter()
         if self.tail is None:
             sources: dict = {}
@@ -92,6 +94,7 @@ class Entry:
             if segment.tail is None:
                 eager.lower(segment, inputs, True)
         alternatives.append(branch[0])
+        self.switches = self.switches or switched(recorded.trace)
         if self.program is not None:
             self.program.add_branch(exit.segments, branch, recorded.trace, sources, call)
 
@@ -104,6 +107,11 @@ class Entry:
         left = exit_segment if exit_segment.origin is None else exit_segment.origin[-1]
         before = [(operation.index, operation.function, repr(operation.args)) for operation in chain[depth].operations]
         return before == [(operation.index, operation.function, repr(operation.args)) for operation in left.operations]
+
+
+def switched(trace) -> bool:
+    """Whether a call switches modes of torch."""
+    return any(type(step) is Operation and step.function in ALL for step in trace.steps)
 
 
 def guard_key(guard):
@@ -129,6 +137,10 @@ class SideExit(Exception):
     @property
     def segment(self):
         return self.segments[-1]
+
+    def entered(self) -> list:
+        """The inference modes that have been entered and not left."""
+        return still_entered([event for segment in self.segments for event in segment.events], self.values)
 
     def replay(self) -> Replay:
         """What the interpreter, taking the call up, is not to do again."""

@@ -9,12 +9,13 @@ import warnings
 import torch
 from torch.utils._device import DeviceContext
 
+from interpreter import callable_module
 from interpreter.cache import Entry, SideExit, execute
 from interpreter.recording.collector import seldom
 from interpreter.recording.guards import Constant, Tensor
 from interpreter.recording.ledger import RecordingLedger
-from interpreter.recording.program import Replay
 from interpreter.recording.record import record
+from interpreter.recording.switches import Modes
 
 EXECUTORS = ("eager", "aot", "inductor", "cudagraphs")
 MANY = 8
@@ -36,10 +37,13 @@ class Jit:
 
     def __init__(self, original, executor, dynamic, sharp_edges, compile):
         self.original = original
-        self.executor = executor
+        self.lowering = None
+        if executor != "eager":
+            from interpreter.executors.executor import Executor
+
+            self.lowering = Executor(executor, compile)
         self.dynamic = dynamic
         self.sharp_edges = sharp_edges
-        self.compile = compile
         self.stats = Stats()
         self.ledger = RecordingLedger()
         self.changing: set = set()
@@ -65,10 +69,13 @@ class Jit:
         if entry.tail is not None:
             stats.tails += 1
             return self.original(*args, **kwargs)
+        modes = Modes() if entry.switches else None
         try:
             result = execute(entry, inputs, args, kwargs)
         except SideExit as left:
             exit = left
+            if modes is not None:
+                modes.restore(exit.entered())
         else:
             stats.hits += 1
             return result
@@ -77,13 +84,14 @@ class Jit:
     def take_up(self, entry, exit, args, kwargs):
         """Interpret a call that a program has begun: what the program did is not done again."""
         self.stats.exits += 1
-        replay = Replay(exit.path, exit.values, exit.error)
-        recorded = self.record(args, kwargs, replay)
+        recorded = self.record(args, kwargs, exit.replay())
         if recorded.error is not None:
             raise recorded.error
         if exit.recordable:
             with self.lock:
-                entry.add_branch(exit.segment, exit.depth, exit.answer, recorded)
+                entry.add_branch(exit, recorded, (args, kwargs))
+        elif exit.segment.origin is not None:
+            entry.program.failed(exit.error)
         return recorded.value
 
     def record(self, args, kwargs, replay=None):
@@ -93,6 +101,8 @@ class Jit:
         stats = self.stats
         with self.lock:
             stats.misses += 1
+            for entry in stats.entries:
+                entry.prologue.relax()
             missed = [entry.prologue.explain(args, kwargs) for entry in stats.entries]
             if self.dynamic is not False:
                 for entry in stats.entries:
@@ -103,7 +113,7 @@ class Jit:
                               + "; ".join(missed[-3:]), stacklevel=4)
             with seldom():
                 recorded = self.record(args, kwargs)
-                entry = Entry(recorded, missed)
+                entry = Entry(recorded, missed, self.lowering, (args, kwargs))
             self.sharp(recorded)
             stats.entries.insert(0, entry)
             del stats.entries[LIMIT:]
@@ -122,11 +132,16 @@ class Jit:
 
     def note_change(self, guard, args, kwargs):
         """An int, a float or a size that has changed from one call to another is not guarded by value from now on."""
-        if isinstance(guard, Constant) and type(guard.value) in (int, float):
-            if type(guard.source.walk((args, kwargs))) is type(guard.value):
-                self.changing.add(str(guard.source))
-        elif isinstance(guard, Tensor):
+        if not isinstance(guard, (Constant, Tensor)):
+            return
+        try:
             now = guard.source.walk((args, kwargs))
+        except Exception:
+            return
+        if isinstance(guard, Constant):
+            if type(guard.value) in (int, float) and type(now) is type(guard.value):
+                self.changing.add(str(guard.source))
+        else:
             if isinstance(now, torch.Tensor) and now.dim() == len(guard.shape):
                 for i, (old, new) in enumerate(zip(guard.shape, now.shape)):
                     if old != new:
@@ -242,14 +257,12 @@ def jit(fn_or_module, *, executor="eager", dynamic=None, sharp_edges="allow", co
     dynamic: None: ints, floats and sizes that have changed once are no longer guarded by value; False: never.
     sharp_edges: "allow", "warn" or "error": what to do where recording has to end and the rest of the call is run unrecorded each time.
     compile: "now", or "background": calls run on the eager executor until the backend is ready.
-    Raises TypeError for something that can't be called, ValueError for an option that isn't known.
+    Raises TypeError for something that can't be called, ValueError for an option that isn't known or that this machine can't have.
     """
     if not callable(fn_or_module):
         raise TypeError(f"jit takes a function or a module, not {fn_or_module!r}")
     if not callable(executor) and executor not in EXECUTORS:
         raise ValueError(f"executor={executor!r} is not known: it is one of {', '.join(EXECUTORS)}, or a backend as torch.compile takes it")
-    if executor != "eager":
-        raise ValueError(f'executor={executor!r} is not there yet: leave it out, or say executor="eager"')
     if sharp_edges not in ("allow", "warn", "error"):
         raise ValueError(f'sharp_edges={sharp_edges!r} is not known: it is "allow", "warn" or "error"')
     if compile not in ("now", "background"):
@@ -258,3 +271,6 @@ def jit(fn_or_module, *, executor="eager", dynamic=None, sharp_edges="allow", co
         fn_or_module = fn_or_module.interpreted_as(fn_or_module)
     made = Jit(fn_or_module, executor, dynamic, sharp_edges, compile)
     return JittedModule(made) if isinstance(fn_or_module, torch.nn.Module) else JittedFunction(made)
+
+
+callable_module(__name__)

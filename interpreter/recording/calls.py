@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextvars
 import functools
+import sysconfig
 import types
 import weakref
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -31,6 +32,7 @@ from interpreter.vm.machine import Machine
 
 BOUND_NATIVE = (BuiltinFunctionType, types.MethodWrapperType)
 HEAP = 1 << 9
+LIBRARY = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), "<frozen")
 STEPPED = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 NATIVE_METHODS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
 OPERATORS_OF_TORCH = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
@@ -476,7 +478,4 @@ def is_new(callable) -> bool:
 @functools.lru_cache(maxsize=4096)
 def is_library(filename: str) -> bool:
     """Whether a file is part of Python's standard library or an installed package: its functions' code is not replaced in place."""
-    import sysconfig
-
-    paths = sysconfig.get_paths()
-    return filename.startswith((paths["stdlib"], paths["purelib"], "<frozen"))
+    return filename.startswith(LIBRARY)

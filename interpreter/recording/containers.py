@@ -32,6 +32,7 @@ OPERATORS = {
 }
 COMPARE = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
+CONSUMING = {"extend", "extendleft", "update", "iadd", "ior", "difference_update", "intersection_update", "symmetric_difference_update"}
 COMPARE_NAMES = {"==": ("__eq__",), "!=": ("__ne__", "__eq__"), "<": ("__lt__", "__gt__"), "<=": ("__le__", "__ge__"),
                  ">": ("__gt__", "__lt__"), ">=": ("__ge__", "__le__")}
 UNARY_NAMES = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
@@ -177,6 +178,8 @@ class Containers(Machine):
         trace = self.trace
         obj = entry.value
         if not isinstance(obj, dict):
+            if type(key) is slice and hasattr(type(value), "__next__"):
+                value = list(value)
             self.see(value if type(key) is slice else None)
             trace.read_all(entry)
         trace.before_write(entry)
@@ -352,13 +355,33 @@ class Containers(Machine):
         """A native function that writes an outside container, whatever of it."""
         trace = self.trace
         trace.before_write(entry)
+        name = getattr(function, "__name__", str(function))
+        if name.strip("_") in CONSUMING and any(hasattr(type(value), "__next__") for value in arguments):
+            return self.write_consumed(entry, function, *arguments)
         result = function(entry.value, *map(plain, arguments))
         if entry.known and not entry.whole:
             trace.read_all(entry)
         entry.known.clear()
         entry.written.add("whole")
-        name = getattr(function, "__name__", str(function))
         trace.write(function, (entry.value, *arguments), f"{entry.source}.{name}()")
+        return result
+
+    def write_consumed(self, entry, function, *arguments):
+        """A write from iterators: what they give is written; what they raise after some items comes after these are written."""
+        lists, error = [], None
+        for value in arguments:
+            if not hasattr(type(value), "__next__"):
+                lists.append(value)
+                continue
+            lists.append([])
+            try:
+                lists[-1].extend(value)
+            except Exception as raised:
+                error = raised
+                break
+        result = self.write_whole(entry, function, *lists)
+        if error is not None:
+            raise error
         return result
 
     def compare(self, symbol, a, b):

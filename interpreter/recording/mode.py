@@ -13,7 +13,7 @@ from time import perf_counter
 import torch
 from torch.overrides import TorchFunctionMode
 
-from interpreter.recording import torch_calls
+from interpreter.recording import switches, torch_calls
 from interpreter.recording.operations import Ref
 from interpreter.recording.torch_calls import (
     CONSTANT_KINDS,
@@ -139,6 +139,8 @@ def record(trace, func, name, args, kwargs, direct, whole=False):
             ended = True
     if trace.replay is not None and trace.replay.has_next():
         result = trace.replay.next(func, args, kwargs)
+        if func in switches.ALL:
+            func(*args, **kwargs)
     else:
         started = perf_counter()
         result = func(*args, **kwargs)
@@ -158,8 +160,8 @@ def record(trace, func, name, args, kwargs, direct, whole=False):
         return result
     if name == "backward":
         trace.grads_moved = True
-    if result is None:
-        return None
+    if result is None or result is NotImplemented:
+        return result
     if isinstance(result, (tuple, list, dict)) and holds_tensor(result):
         if tainted and name in torch_calls.PIECES:  # before the pieces get numbers: another count is another branch
             length = trace.add(len, (Ref(operation.index),), {}, number=True)

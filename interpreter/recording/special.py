@@ -24,7 +24,8 @@ import torch
 import interpreter.lookasides
 import interpreter.vm
 from interpreter.lookasides.purity import SEEING
-from interpreter.recording import guards, sources, torch_calls
+from interpreter.recording import guards, sources, switches, torch_calls
+from interpreter.recording.mode import record
 from interpreter.recording.numbers import pin
 from interpreter.recording.trace import is_constant
 from interpreter.vm.frame import Frame
@@ -175,6 +176,21 @@ def compares_natively(values, depth=0) -> bool:
         elif type(value).__flags__ & (1 << 9) and not isinstance(value, (int, float, str)):
             return False
     return True
+
+
+@special(switches.INFERENCE)
+def inference_mode(machine, callable, args, kwargs):
+    return record(machine.trace, callable, "inference mode", tuple(args), kwargs or {}, False, True)
+
+
+@special(switches.INFERENCE.__dict__["__enter__"].__func__)
+def inference_entered(machine, callable, args, kwargs):
+    return record(machine.trace, switches.entering, "entering", tuple(args), {}, False, True)
+
+
+@special(switches.INFERENCE.__dict__["__exit__"].__func__)
+def inference_left(machine, callable, args, kwargs):
+    return record(machine.trace, switches.leaving, "leaving", (args[0], None, None, None), {}, False, True)
 
 
 def weak_reference(machine, reference, args, kwargs):

@@ -36,8 +36,9 @@ def call_whole(machine, callable, args, kwargs):
     trace = machine.trace
     machine.note(native_key(callable), "torch")
     args, kwargs = tuple(map(pin, args)), {key: pin(value) for key, value in (kwargs or {}).items()}
-    functions = [value for value in (callable, *args, *kwargs.values()) if isinstance(value, CODE) and callable not in SPECIAL]
-    functions += [value for value in (*args, *kwargs.values()) if isinstance(value, (*CODE, torch.nn.Module))]
+    functions = [value for value in (*args, *kwargs.values()) if isinstance(value, (*CODE, torch.nn.Module))]
+    if isinstance(callable, types.FunctionType) and callable not in SPECIAL:
+        functions.append(callable)
     for value in (*args, *kwargs.values()):
         machine.see(value)
     why = may_see_writes(trace, functions) or may_change(trace, functions)

@@ -53,6 +53,8 @@ class Picture:
             return kind.__name__, repr(value)
         if isinstance(value, SAME_BY_NAME):
             return kind.__name__, getattr(value, "__qualname__", None) or getattr(value, "__name__", None) or str(value)
+        if kind.__module__.startswith("torch._dynamo") or hasattr(value, "_torchdynamo_orig_callable"):
+            return "compiled"
         if kind.__module__.startswith("interpreter"):
             return "of the interpreter", kind.__name__
         if id(value) in self.numbers:
@@ -83,6 +85,8 @@ class Picture:
             return self.of(value())
         if isinstance(value, slice):
             return self.all((value.start, value.stop, value.step))
+        if isinstance(value, torch.utils.hooks.RemovableHandle):
+            return "handle"
         if isinstance(value, BaseException):
             return str(value), self.all(value.args), self.of(value.__cause__), name_of(type(value.__context__)), self.names(value.__dict__)
         parts = []
@@ -107,7 +111,7 @@ class Picture:
         return parts
 
     def names(self, space):
-        return [(key, self.of(item)) for key, item in space.items()]
+        return [(key, self.all(item.values()) if key.endswith("_hooks") and isinstance(item, dict) else self.of(item)) for key, item in space.items()]
 
     def cell(self, cell):
         try:

@@ -600,7 +600,7 @@ def operators_of_user_classes():
             small = min(v + 2, 3 + v, -v, key=lambda u: u.t.sum().item())
             raise ValueError
         return v(x), small, v @ v, w[0], sorted([v + 5, v])[0].t
-    return Scene(f, [(Vec(X()), X()), (Vec(X()), X()), (Vec(X() * -3), X())], state=lambda: log)
+    return Scene(f, [(Vec(X()), X()), (Vec(X()), X()), (Vec(X() * -3), X())], state=lambda: log, tail=True)
 
 
 @scene
