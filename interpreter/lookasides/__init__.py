@@ -15,6 +15,7 @@ from interpreter.lookasides import (  # noqa: F401 - imported for what they regi
     mappings,
     math,
     operator,
+    re,
     strings,
 )
 from interpreter.lookasides.registry import REGISTRY, find, lookaside, lookasides

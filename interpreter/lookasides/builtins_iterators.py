@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 from interpreter.lookasides.hooks import iterated_natively
-from interpreter.lookasides.machinery import finish
 from interpreter.lookasides.registry import lookaside
+from interpreter.vm.frame import Frame
+from interpreter.vm.hooks import Otherwise, hooked
 from interpreter.vm.lookups import Host
 
 
@@ -51,6 +52,7 @@ def next_(machine, iterator, /, *default):
     if not default:
         return machine.advance(iterator)
     try:
-        return finish(machine, machine.advance(iterator))
+        outcome = machine.advance(iterator)
     except StopIteration:
         return default[0]
+    return hooked(outcome, Otherwise(StopIteration, lambda _: default[0])) if type(outcome) is Frame else outcome

@@ -7,10 +7,11 @@ The native code then does all it ever does: its order of calls, its results and 
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from typing import Any
 
-from interpreter.lookasides.hooks import ATOM_IDS, MISSING, find_special, in_python, members_of
+from interpreter.lookasides.hooks import ATOM_IDS, MISSING, find_special, in_python, members_of, ours
 from interpreter.vm.lookups import Host, derives
 
 INDEX = ("__index__",)
@@ -46,12 +47,26 @@ def owner(thing: Any) -> Any:
     return value_of(thing) if derives(type(thing), Lent) else thing
 
 
+# Answers of which native code takes the value and drops the object.
+TAKEN = frozenset(("__index__", "__int__", "__float__", "__len__", "__length_hint__", "__hash__"))
+
+
+def settled(machine: Any, number: Any) -> Any:
+    """A number that is the machine's own (a recording traces some) as a plain one, which the machine then knows of."""
+    kind = type(number)
+    if id(kind) in ATOM_IDS or not ours(kind):
+        return number
+    return machine.call_native(float if issubclass(kind, float) else operator.index, [number])
+
+
 @functools.cache
 def forwarding(name: str) -> types.FunctionType:
     """A special method that runs the one of the lent object's owner in the machine."""
 
     def method(self, *args):
-        return machine_of(self).reentered(bind(value_of(self), name))(*map(owner, args))
+        machine = machine_of(self)
+        answer = machine.reentered(bind(value_of(self), name))(*map(owner, args))
+        return settled(machine, answer) if name in TAKEN else answer
 
     method.__name__ = name
     return method

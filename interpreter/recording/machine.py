@@ -16,6 +16,7 @@ from interpreter.recording.leaving import make_plain
 from interpreter.recording.numbers import plain
 from interpreter.recording.special import is_ours
 from interpreter.recording.trace import MISSING, Trace
+from interpreter.recording.watching import HASHING, WatchedCalls, WatchedSteps, watched
 from interpreter.vm.machine import Machine
 
 EMPTY = object()
@@ -34,12 +35,12 @@ def noting(handler):
 
 
 def recording_handlers():
-    """The machine's handlers, with those that make functions noting them."""
-    return {name: noting(handler) if name in ("MAKE_FUNCTION", "SET_FUNCTION_ATTRIBUTE") else handler
-            for name, handler in Machine.handlers.items()}
+    """The machine's handlers, with those that make functions noting them, and those that hash objects watched."""
+    changed = dict.fromkeys(("MAKE_FUNCTION", "SET_FUNCTION_ATTRIBUTE"), noting) | dict.fromkeys(HASHING, watched)
+    return {name: changed[name](handler) if name in changed else handler for name, handler in Machine.handlers.items()}
 
 
-class RecordingMachine(Calls, Containers, Attributes, Machine):
+class RecordingMachine(WatchedSteps, Calls, Containers, Attributes, WatchedCalls, Machine):
     """A machine with a trace."""
 
     handlers = recording_handlers()

@@ -2,7 +2,7 @@
 
 import operator
 from sys import maxsize
-from types import FunctionType as function_type
+from types import FunctionType
 
 from .attributes import discarding
 from .lookups import derives, lookup, special
@@ -72,7 +72,9 @@ class Operators:
         else:
             native_second = second is None and lookup(right, backward) is not NULL
         swapped = left is not right and derives(right, left) and lookup(right, backward) is not lookup(left, backward)
-        if (swapped and second is None and native_second) or (not swapped and first is None and lookup(left, forward) is not NULL):
+        if (swapped and second is None and native_second) or (
+            not swapped and first is None and lookup(left, forward) is not NULL
+        ):
             return native(a, b)
         tries = [(first, a, b), (second, b, a)]
         for function, x, y in reversed(tries) if swapped else tries:
@@ -155,7 +157,7 @@ class Operators:
             return self.call(function, [obj, key])
         if isinstance(obj, type) and lookup(kind, "__getitem__") is NULL:
             maker = lookup(obj, "__class_getitem__")
-            if type(maker) is classmethod and type(maker.__func__) is function_type:
+            if type(maker) is classmethod and type(maker.__func__) is FunctionType:
                 return self.call(maker.__func__, [obj, key])
         return obj[key]
 
@@ -211,7 +213,7 @@ def bound(found, obj, kind):
 
 def checked_length(answer):
     """What ``__len__`` gave, as an int that a length can be."""
-    length = operator.index(answer)
+    length = answer if isinstance(answer, int) else operator.index(answer)  # a traced number stays one
     if length < 0:
         raise ValueError("__len__() should return >= 0")
     if length > maxsize:

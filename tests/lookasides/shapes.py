@@ -8,6 +8,7 @@ import functools
 import itertools
 import math
 import operator
+import re
 
 from hypothesis import strategies as st
 
@@ -188,6 +189,14 @@ shape(
 
 templates = st.sampled_from(
     ["{}", "{0} {1!r}", "{x}", "{0.number:>4}", "{x[1]}", "{!s:>5}", "{0.nope}", "{", "{0[a]}", "{!a} {}", "plain"]
+)
+shape(
+    [re.Pattern.sub, re.Pattern.subn],
+    st.just(re.compile("[ab]")),
+    st.one_of(callables, st.just("x")),
+    st.just("abcab"),
+    rest=numbers,
+    most=1,
 )
 shape([str.format], templates, rest=elements, x=elements)
 shape(
