@@ -34,7 +34,8 @@ class Interpreted:
 
 
 def interpret(fn):
-    """A callable that runs ``fn`` interpreted, with ``stats.instructions`` and ``ledger``. Raises TypeError if not callable."""
+    """A callable that runs ``fn`` interpreted, with ``stats.instructions`` and ``ledger``. Raises TypeError if not
+    callable."""
     if not callable(fn):
         raise TypeError(f"interpret() needs a callable, not {type(fn).__name__}")
     return Interpreted(fn)

@@ -1,4 +1,5 @@
-"""Attributes by the language's rules: Python code among the descriptors and hooks is interpreted, the rest is native."""
+"""Attributes by the language's rules: Python code among the descriptors and hooks is interpreted, the rest is
+native."""
 
 from types import FunctionType, MethodDescriptorType, ModuleType, WrapperDescriptorType
 
@@ -22,9 +23,9 @@ def read_verdict(kind, name):
     found = lookup(kind, name)
     if type(found) is property:
         return PYTHON
-    if found is not NULL and type(found) is not FunctionType and type(found) not in NATIVE_DESCRIPTORS:
-        if special(type(found), "__get__") is not None:
-            return PYTHON
+    plain = found is NULL or type(found) is FunctionType or type(found) in NATIVE_DESCRIPTORS
+    if not plain and special(type(found), "__get__") is not None:
+        return PYTHON
     if special(kind, "__getattr__") is not None:
         return FALLBACK
     return NATIVE
@@ -70,8 +71,10 @@ class Attributes:
             found = lookup(kind, name)
             if type(found) is property and type(found.fget) is FunctionType:
                 result = self.call(found.fget, [obj])
-            elif found is not NULL and (get := special(type(found), "__get__")) is not None and (
-                is_data(found) or not in_instance(obj, name)
+            elif (
+                found is not NULL
+                and (get := special(type(found), "__get__")) is not None
+                and (is_data(found) or not in_instance(obj, name))
             ):
                 result = self.call(get, [found, obj, kind])
             else:
@@ -181,5 +184,3 @@ def discarding(result):
     if type(result) is Frame:
         return hooked(result, DISCARD)
     return None
-
-

@@ -1,4 +1,5 @@
-"""``class`` statements: ``__build_class__`` taken apart, so that the body and the metaclass's Python code are interpreted."""
+"""``class`` statements: ``__build_class__`` taken apart, so that the body and the metaclass's Python code are
+interpreted."""
 
 from types import FunctionType
 
@@ -62,10 +63,10 @@ def winner(meta, bases):
         if issubclass(kind, meta):
             meta = kind
             continue
-        text = (
-            "metaclass conflict: the metaclass of a derived class must be a (non-strict) subclass of the metaclasses of all its bases"
+        raise TypeError(
+            "metaclass conflict: the metaclass of a derived class must be a (non-strict) subclass of the metaclasses "
+            "of all its bases"
         )
-        raise TypeError(text)
     return meta
 
 

@@ -1,8 +1,8 @@
 """Decoding: a code object becomes, once, a list of ``(handler, operand)``.
 
 Operands are resolved as far as they can be: constants, names, indices of jump targets in the list. Instructions that do
-nothing (NOP, RESUME, CACHE ...) are left out of the list, yet counted: ``Plan.executed`` gives for each place in the list
-how many real instructions lie before it.
+nothing (NOP, RESUME, CACHE ...) are left out of the list, yet counted: ``Plan.executed`` gives for each place in the
+list how many real instructions lie before it.
 """
 
 import opcode

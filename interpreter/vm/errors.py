@@ -2,4 +2,5 @@
 
 
 class InterpreterError(Exception):
-    """A fault of the interpreter, never of the user's program: names the user's line and instruction and what to try."""
+    """A fault of the interpreter, never of the user's program: names the user's line and instruction and what to
+    try."""

@@ -1,5 +1,7 @@
 """Frames: one for each call of a Python function in the machine, linked by ``back`` from callee to caller."""
 
+from types import CellType
+
 from .limits import host_depth
 from .values import NULL
 
@@ -11,15 +13,15 @@ class Frame:
     """A call in progress.
 
     ``iterator`` runs over the decoded instructions; its ``__setstate__`` is a jump. ``hook``, where there is one, is
-    asked what becomes of the value returned or the exception raised. ``ticks`` corrects the count of instructions by the
-    jumps taken. ``handling`` is the exception that this very frame handles now. The slots ``generator``, ``owner``, ``priming`` and
-    ``delegating`` are set for generators only, ``snapshot`` when ``locals()`` is called.
+    asked what becomes of the value returned or the exception raised. ``ticks`` corrects the count of instructions by
+    the jumps taken. ``handling`` is the exception that this very frame handles now. The slots ``generator``, ``owner``,
+    ``priming`` and ``delegating`` are set for generators only, ``snapshot`` when ``locals()`` is called.
     """
 
     __slots__ = (
         "__weakref__", "back", "builtins", "code", "delegating", "depth", "fast", "function", "generator", "globals",
-        "handling", "hook", "iterator", "machine", "namespace", "owner", "plan", "priming", "shown", "snapshot", "stack",
-        "state", "ticks",
+        "handling", "hook", "iterator", "machine", "namespace", "owner", "plan", "priming", "shown", "snapshot",
+        "stack", "state", "ticks",
     )  # fmt: skip
 
     def __init__(self, machine, code, plan, function, global_names, builtin_names, fast, namespace=None):
@@ -76,6 +78,7 @@ class Frame:
             found[name] = value
         return found
 
+
 class Root:
     """The lowest frame of a nested run: what it calls comes back here, and the loop ends as its iterator has nothing.
 
@@ -91,6 +94,5 @@ class Root:
         self.depth = back.depth if back is not None else host_depth()
         self.stack, self.iterator, self.error, self.drives = [], iterator_of(()), None, False
 
-CellType = type((lambda x: lambda: x)(1).__closure__[0])
-"""CPython's own type of cells."""
 
+__all__ = ["CellType", "Frame", "Root", "iterator_of"]

@@ -1,9 +1,9 @@
 """Generators, coroutines and async generators: real objects that stand for interpreted frames.
 
-The object is made by a shim, a small generator function whose code bears the name, file and flags of the user's. Driven by
-native code, the shim steps the frame in a nested run. Interpreted code steps the frame on the machine's own stack and leaves
-the shim suspended; since the shim keeps no state of its own, both see the same. The first such step primes the shim, so
-that what native code then throws into it reaches the frame.
+The object is made by a shim, a small generator function whose code bears the name, file and flags of the user's. Driven
+by native code, the shim steps the frame in a nested run. Interpreted code steps the frame on the machine's own stack
+and leaves the shim suspended; since the shim keeps no state of its own, both see the same. The first such step primes
+the shim, so that what native code then throws into it reaches the frame.
 """
 
 import weakref
@@ -124,8 +124,8 @@ def shim_for(plan, code):
     # Each stretch of 8 units of code gets the user's first line (kind 13: a line, no columns; the line moves by 0).
     lines = bytes([0x80 | 13 << 3 | 7, 0]) * (len(model.co_code) // 16 + 1)
     renamed = model.replace(
-        co_name=code.co_name, co_qualname=code.co_qualname, co_filename=code.co_filename, co_firstlineno=code.co_firstlineno,
-        co_flags=flags, co_linetable=lines,
+        co_name=code.co_name, co_qualname=code.co_qualname, co_filename=code.co_filename,
+        co_firstlineno=code.co_firstlineno, co_flags=flags, co_linetable=lines,
     )  # fmt: skip
     note_shim(renamed, plan)
     return FunctionType(renamed, globals(), code.co_name)
@@ -288,7 +288,8 @@ def suspend(frame, value, delegating, passed):
 
 
 def generator_returned(frame, value):
-    """A generator's frame has returned: its caller sees a StopIteration, unless a hook or native code takes the value."""
+    """A generator's frame has returned: its caller sees a StopIteration, unless a hook or native code takes the
+    value."""
     machine, back, hook = frame.machine, frame.back, frame.hook
     frame.state = FINISHED
     frame.fast, frame.handling = [], None

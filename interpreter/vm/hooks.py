@@ -1,7 +1,7 @@
 """What becomes of the value or the exception of a frame, where it is not simply pushed or passed on.
 
-``returned(back, value)`` gives the value to push on the caller's stack, or a Frame to go on in (``back`` itself: nothing is
-pushed). ``raised(back, error)`` gives NULL to let the exception pass, or the same as ``returned``.
+``returned(back, value)`` gives the value to push on the caller's stack, or a Frame to go on in (``back`` itself:
+nothing is pushed). ``raised(back, error)`` gives NULL to let the exception pass, or the same as ``returned``.
 """
 
 from .frame import Frame

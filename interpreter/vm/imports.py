@@ -20,4 +20,4 @@ def import_submodule(module, name):
         )
     else:
         text = f"cannot import name {name!r} from {shown!r} ({path if isinstance(path, str) else 'unknown location'})"
-    raise ImportError(text, name=holder, path=path if isinstance(path, str) else None) from None
+    raise ImportError(text, name=holder, path=path if isinstance(path, str) else None)

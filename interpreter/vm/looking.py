@@ -19,9 +19,9 @@ def live_attribute(obj, kind, name):
     if not name.startswith(prefix):
         return NULL
     frame = frame_of(obj)
-    if frame is not None and frame.state is not FINISHED and frame.state is not RUNNING:
-        if getattr(obj, prefix + "frame") is None:
-            frame.state = FINISHED
+    waits = frame is not None and frame.state in (CREATED, SUSPENDED)
+    if waits and getattr(obj, prefix + "frame") is None:
+        frame.state = FINISHED  # native code has closed it before it began
     if name[3:] == "code":
         return original(getattr(obj, name))
     return NULL if frame is None else generator_attribute(obj, frame, name[3:])

@@ -1,6 +1,7 @@
 """The machine: the loop over instructions, and the way in from the host."""
 
 from types import MappingProxyType
+from typing import ClassVar
 
 from . import instructions
 from .attributes import Attributes
@@ -37,8 +38,8 @@ class Machine(Names, Attributes, Operators, Calls, Iteration, Generators, Reentr
     """A Python virtual machine for one thread. A subclass may override entries of ``handlers`` and any method."""
 
     handlers = HANDLERS
-    table: dict = {}
-    plans: dict = {}
+    table: ClassVar[Table]
+    plans: ClassVar[dict]
 
     def __init__(self, lookasides=NO_LOOKASIDES, ledger=None, stats=None):
         self.lookasides = lookasides

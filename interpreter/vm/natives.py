@@ -178,7 +178,9 @@ def exec_(machine, source=NULL, globals=None, locals=None, /, **kwargs):
     space, names = _spaces(machine, globals, locals)
     if isinstance(source, CodeType):
         free = len(source.co_freevars)
-        good = closure is None or (type(closure) is tuple and len(closure) == free and all(type(c) is CellType for c in closure))
+        good = closure is None or (
+            type(closure) is tuple and len(closure) == free and all(type(c) is CellType for c in closure)
+        )
         if not good or (free and closure is None) or (closure is not None and not free):
             return exec(*args, **kwargs)
         sys.audit("exec", source)
@@ -239,8 +241,7 @@ def zero_argument_super(frame):
 
 @native(sys._getframe)
 def getframe_(machine, depth=0, /):
-    if depth < 0:
-        depth = 0
+    depth = max(depth, 0)
     frame = machine.frame
     for _ in range(depth):
         while type(frame) is Root and frame.back is not None:
@@ -296,7 +297,9 @@ def setrecursionlimit_(machine, limit, /):
         return sys.setrecursionlimit(limit)
     depth = machine.frame.depth
     if limit <= depth:
-        raise RecursionError(f"cannot set the recursion limit to {limit} at the recursion depth {depth}: the limit is too low")
+        raise RecursionError(
+            f"cannot set the recursion limit to {limit} at the recursion depth {depth}: the limit is too low"
+        )
     set_user_limit(limit)
     machine.limit = limit
     return None

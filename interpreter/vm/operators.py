@@ -1,10 +1,12 @@
 """Operators: special methods written in Python are interpreted, everything else is done natively."""
 
 import operator
+from collections import deque
 from sys import maxsize
-from types import FunctionType
+from types import FunctionType, MethodDescriptorType, WrapperDescriptorType
 
 from .attributes import discarding
+from .frame import Frame
 from .lookups import derives, lookup, special
 from .values import NULL
 
@@ -39,6 +41,11 @@ COMPARE = {
 }
 UNARY = {"-": (operator.neg, "__neg__"), "+": (operator.pos, "__pos__"), "~": (operator.invert, "__invert__")}
 EXACT = frozenset((int, float, str, bool, complex, type(None), bytes, list, tuple, dict, set, frozenset, type))
+HOLDERS = frozenset((list, tuple, dict))  # what compares its items
+SEQUENCES = frozenset((list, tuple, str, bytes, bytearray, deque))
+JOINING = frozenset(("__add__", "__mul__"))
+KEYS = frozenset((int, str, bool, float, type(None)))
+SLOTS = (MethodDescriptorType, WrapperDescriptorType)
 CONVERSIONS = {1: (str, "__str__"), 2: (repr, "__repr__"), 3: (ascii, "__repr__")}
 
 
@@ -50,6 +57,9 @@ class Operators:
         native, names = BINARY[symbol]
         left, right = type(a), type(b)
         if left in EXACT and right in EXACT:
+            if left is str and symbol[0] == "%":
+                result = self.by_lookaside(str, "__mod__", [a, b])
+                return native(a, b) if result is NULL else result
             return native(a, b)
         return self.python_binary(symbol, native, names, a, b, left, right)
 
@@ -63,49 +73,73 @@ class Operators:
                 if result is not NotImplemented:
                     return result
             elif lookup(left, inplace) is not NULL:
-                return native(a, b)
-        first, second = special(left, forward), special(right, backward)
-        if first is None and second is None:
-            return native(a, b)
-        if left is right:
-            second, native_second = None, False
-        else:
-            native_second = second is None and lookup(right, backward) is not NULL
-        swapped = left is not right and derives(right, left) and lookup(right, backward) is not lookup(left, backward)
-        if (swapped and second is None and native_second) or (
-            not swapped and first is None and lookup(left, forward) is not NULL
-        ):
-            return native(a, b)
-        tries = [(first, a, b), (second, b, a)]
-        for function, x, y in reversed(tries) if swapped else tries:
+                result = self.by_lookaside(left, inplace, [a, b])
+                return native(a, b) if result is NULL else result
+        if special(left, forward) is None and special(right, backward) is None:
+            result = NULL
+            if left in SEQUENCES:
+                result = self.by_lookaside(left, forward, [a, b])
+            elif right in SEQUENCES:
+                result = self.by_lookaside(right, backward, [b, a])
+            return native(a, b) if result is NULL else result
+        tries = [(left, forward, a, b)]
+        if left is not right:
+            tries.append((right, backward, b, a))
+            if derives(right, left) and lookup(right, backward) is not lookup(left, backward):
+                tries.reverse()
+        last = NULL
+        for kind, name, x, y in tries:
+            function = special(kind, name)
             if function is not None:
                 result = self.invoke(function, x, y)
-                if result is not NotImplemented:
-                    return result
-        if native_second:
-            result = bound(lookup(right, backward), b, right)(a)
+            else:
+                found = lookup(kind, name)
+                if found is NULL or found is None:
+                    continue
+                if getattr(found, "__objclass__", None) in SEQUENCES and forward in JOINING:
+                    last = found, x, y  # a sequence joins or repeats only after both have declined
+                    continue
+                result = self.by_lookaside(kind, name, [x, y])
+                if result is NULL:
+                    result = bound(found, x, kind)(y)
             if result is not NotImplemented:
                 return result
+        if last is not NULL:
+            found, x, y = last
+            result = self.call(found, [x, y])
+            return self.finish(result) if type(result) is Frame else result
         shown = "** or pow()" if symbol == "**" else symbol
         raise TypeError(f"unsupported operand type(s) for {shown}: '{left.__name__}' and '{right.__name__}'")
+
+    def by_lookaside(self, kind, name, args):
+        """What the lookaside for a special method written in C gives; NULL where there is none, or no need of one."""
+        found = lookup(kind, name)
+        if type(found) in SLOTS and found in self.routes:
+            result = self.stand_in(found, args, None)
+            return self.finish(result) if type(result) is Frame else result
+        return NULL
 
     def compare(self, symbol, a, b):
         """A rich comparison; its result need not be a bool."""
         native, forward, backward = COMPARE[symbol]
         left, right = type(a), type(b)
         if left in EXACT and right in EXACT:
-            return native(a, b)
+            result = self.by_lookaside(left, forward, [a, b]) if left is right and left in HOLDERS else NULL
+            return native(a, b) if result is NULL else result
         first, second = special(left, forward), special(right, backward)
         if first is None and second is None:
-            return native(a, b)
+            result = self.by_lookaside(left, forward, [a, b])
+            return native(a, b) if result is NULL or result is NotImplemented else result
         swapped = left is not right and derives(right, left)
         tries = [(first, left, forward, a, b), (second, right, backward, b, a)]
         for function, kind, name, x, y in reversed(tries) if swapped else tries:
             if function is not None:
                 result = self.invoke(function, x, y)
             else:
-                slot = lookup(kind, name)
-                result = NotImplemented if slot is NULL else bound(slot, x, kind)(y)
+                found = lookup(kind, name)
+                result = NotImplemented if found is NULL else self.by_lookaside(kind, name, [x, y])
+                if result is NULL:
+                    result = bound(found, x, kind)(y)
             if result is not NotImplemented:
                 return result
         if symbol == "==":
@@ -130,7 +164,8 @@ class Operators:
                 if candidate is item or self.truth(self.compare("==", candidate, item)):
                     return True
             return False
-        return item in container
+        result = self.by_lookaside(kind, "__contains__", [container, item])
+        return item in container if result is NULL else result
 
     def identical(self, a, b):
         return a is b
@@ -159,12 +194,18 @@ class Operators:
             maker = lookup(obj, "__class_getitem__")
             if type(maker) is classmethod and type(maker.__func__) is FunctionType:
                 return self.call(maker.__func__, [obj, key])
+        if type(key) not in KEYS or kind not in EXACT:
+            result = self.by_lookaside(kind, "__getitem__", [obj, key])
+            if result is not NULL:
+                return result
         return obj[key]
 
     def set_item(self, obj, key, value):
         function = special(type(obj), "__setitem__")
         if function is not None:
             return discarding(self.call(function, [obj, key, value]))
+        if type(key) not in KEYS and self.by_lookaside(type(obj), "__setitem__", [obj, key, value]) is not NULL:
+            return None
         obj[key] = value
         return None
 
@@ -172,6 +213,8 @@ class Operators:
         function = special(type(obj), "__delitem__")
         if function is not None:
             return discarding(self.call(function, [obj, key]))
+        if type(key) not in KEYS and self.by_lookaside(type(obj), "__delitem__", [obj, key]) is not NULL:
+            return None
         del obj[key]
         return None
 

@@ -1,11 +1,13 @@
 """Real frame objects for interpreted frames, for tracebacks and for code that looks at frames.
 
-A frame object cannot be made from Python, but a generator has one before it starts. So the code object is copied with its
-first instruction replaced by RETURN_GENERATOR; calling it gives a generator, and its frame has the right name, file,
-lines and globals. All variables are plain locals of the copy; those given as arguments are bound in the frame object.
+A frame object cannot be made from Python, but a generator has one before it starts. So the code object is copied with
+its first instruction replaced by RETURN_GENERATOR; calling it gives a generator, and its frame has the right name,
+file, lines and globals. All variables are plain locals of the copy; those given as arguments are bound in the frame
+object.
 
-Each interpreted frame has at most one frame object, ``Frame.shown``. It holds no locals while the frame runs, so as not to
-keep them alive: they are filled in when they are asked for, and when the frame is left and the object is still in use.
+Each interpreted frame has at most one frame object, ``Frame.shown``. It holds no locals while the frame runs, so as not
+to keep them alive: they are filled in when they are asked for, and when the frame is left and the object is still in
+use.
 """
 
 import ctypes

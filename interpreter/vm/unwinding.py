@@ -90,10 +90,10 @@ class Unwinding:
         """An exception leaves a frame for good: the exception that its caller sees."""
         if frame.state is None:
             return error
-        frame.generator = None
         frame.state = "finished"
         frame.stack.clear()
         frame.fast, frame.handling = [], None
+        frame.generator = None
         kind = frame.plan.kind
         leaks = type(error) is StopIteration or isinstance(error, StopIteration)
         if VERSION < (3, 12) and (leaks or (kind == 0x200 and isinstance(error, StopAsyncIteration))):
@@ -155,5 +155,3 @@ def reaches(error, wanted):
         seen.add(id(error))
         error = error.__context__
     return False
-
-

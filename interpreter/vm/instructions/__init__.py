@@ -22,6 +22,5 @@ from . import (
 )
 
 FAMILIES = (
-    asynchronous, attributes, building, calls, context, exceptions, fusions, generators, imports, intrinsics, iteration, jumps,
-    matching, names, operators, shortcuts, stack, subscripts,
-)  # fmt: skip
+    asynchronous, attributes, building, calls, context, exceptions, fusions, generators, imports, intrinsics, iteration,
+    jumps, matching, names, operators, shortcuts, stack, subscripts, )  # fmt: skip

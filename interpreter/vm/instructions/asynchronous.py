@@ -66,7 +66,8 @@ def GET_AITER(frame, operand):
 
     def check(iterator):
         if lookup(type(iterator), "__anext__") is NULL:
-            text = f"'async for' received an object from __aiter__ that does not implement __anext__: {type(iterator).__name__}"
+            name = type(iterator).__name__
+            text = f"'async for' received an object from __aiter__ that does not implement __anext__: {name}"
             raise TypeError(text)
         return iterator
 

@@ -94,7 +94,7 @@ def CHECK_EG_MATCH(frame, operand):
     if matches(error, classes):
         match, rest = error, None
         if not isinstance(error, BaseExceptionGroup):
-            match = ExceptionGroup("", [error]) if isinstance(error, Exception) else BaseExceptionGroup("", [error])
+            match = BaseExceptionGroup("", (error,))
             match.__traceback__ = error.__traceback__
     elif isinstance(error, BaseExceptionGroup):
         pair = frame.machine.invoke(error.split, classes)
@@ -135,7 +135,9 @@ def prepare_reraise_star(original, raised):
         fresh.append(kept)
     if len(fresh) == 1:
         return fresh[0]
-    return BaseExceptionGroup("", fresh) if any(not isinstance(e, Exception) for e in fresh) else ExceptionGroup("", fresh)
+    return (
+        BaseExceptionGroup("", fresh) if any(not isinstance(e, Exception) for e in fresh) else ExceptionGroup("", fresh)
+    )
 
 
 def same_group(original, error):

@@ -52,7 +52,7 @@ def load_and_operate(frame, operand):
     left = stack[-1]
     if type(left) in SIMPLE and type(right) in SIMPLE:
         stack[-1] = native(left, right)
-        return None
+        return
     stack[-1] = frame.machine.binary(symbol, left, right)
 
 
@@ -63,7 +63,7 @@ def constant_and_operate(frame, operand):
     left = stack[-1]
     if type(left) in SIMPLE and type(right) in SIMPLE:
         stack[-1] = native(left, right)
-        return None
+        return
     stack[-1] = frame.machine.binary(symbol, left, right)
 
 

@@ -2,9 +2,9 @@
 
 import opcode
 
+from ..frame import Frame
 from ..operators import BINARY
 from ..registry import VERSION, instruction
-from ..frame import Frame
 
 _SYMBOLS = [symbol for _, symbol in opcode._nb_ops]
 SIMPLE = frozenset((int, float, str, bool, complex, bytes))
@@ -57,7 +57,7 @@ def COMPARE_OP(frame, operand):
     left = stack[-1]
     if type(left) in SIMPLE and type(right) in SIMPLE:
         stack[-1] = operand[1](left, right)
-        return None
+        return
     machine = frame.machine
     result = machine.compare(operand[0], left, right)
     stack[-1] = machine.truth(result) if operand[2] else result

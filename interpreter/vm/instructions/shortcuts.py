@@ -19,7 +19,7 @@ from ..pyframes import part_with
 from ..registry import VERSION, instruction
 from ..values import NULL
 from .attributes import push_method
-from .calls import _call, give_back
+from .calls import give_back
 from .generators import yield_operand
 from .iteration import UNPACK_SEQUENCE
 
@@ -66,7 +66,9 @@ def quick_load_attr(frame, memory):
     stack.append(result)
 
 
-@instruction("LOAD_METHOD", operand=lambda decoder, raw: [decoder.names[raw], 0, 0, None], instead_of=(*_READ, "get_method"))
+@instruction(
+    "LOAD_METHOD", operand=lambda decoder, raw: [decoder.names[raw], 0, 0, None], instead_of=(*_READ, "get_method")
+)
 def quick_load_method(frame, memory):
     stack = frame.stack
     obj = stack[-1]
@@ -266,10 +268,7 @@ def leads_nowhere(machine, function, args):
         return owner is None or type(owner) is ModuleType and owner.__name__ != "_abc"
     if type(route) is Native:
         return False
-    for value in args:
-        if type(value) not in ATOMS and not (function is len and type(value) in CONTAINERS):
-            return False
-    return True
+    return all(type(value) in ATOMS or (function is len and type(value) in CONTAINERS) for value in args)
 
 
 def remember(machine, frame, memory, key, route):

@@ -120,5 +120,6 @@ def UNKNOWN(frame, operand):
     """An instruction that this machine has no handler for."""
     name, raw = operand
     raise InterpreterError(
-        f"{frame.where}: the instruction {name} {raw} is not known to the interpreter; call this function natively or report it"
+        f"{frame.where}: the instruction {name} {raw} is not known to the interpreter; "
+        "call this function natively, or report it"
     )

@@ -1,0 +1,161 @@
+"""Binding arguments, defaults, methods, callable objects, wrong calls."""
+
+import functools
+
+
+def positional_and_keyword():
+    def f(a, b=2, /, c=3, *rest, d, e=5, **more):
+        return a, b, c, rest, d, e, more
+
+    return f(1, d=4), f(1, 2, 3, 4, 5, d=6, e=7, x=8), f(*[1, 2], **{"d": 1, "c": 9})
+
+
+def defaults_are_shared():
+    def f(item, seen=[]):
+        seen.append(item)
+        return seen
+
+    f(1)
+    return f(2), f.__defaults__
+
+
+def missing_argument():
+    def f(a, b):
+        return a, b
+
+    f(1)
+
+
+def too_many():
+    def f(a, *, b=1):
+        return a, b
+
+    f(1, 2)
+
+
+def unexpected_keyword():
+    def f(value):
+        return value
+
+    f(1, valeu=2)
+
+
+def positional_only_by_keyword():
+    def f(a, /):
+        return a
+
+    f(a=1)
+
+
+def doubled_keyword():
+    def f(a, b):
+        return a, b
+
+    return f(1, **{"a": 2, "b": 3})
+
+
+def doubled_by_two_mappings():
+    return dict(**{"a": 1}, **{"a": 2})
+
+
+def not_callable():
+    number = 1
+    return number(2)
+
+
+def star_of_no_iterable():
+    return print(*5)
+
+
+def mapping_of_no_mapping():
+    return print(**5)
+
+
+def methods():
+    class A:
+        def plain(self, x):
+            return "plain", x
+
+        @classmethod
+        def of_class(cls, x):
+            return cls.__name__, x
+
+        @staticmethod
+        def static(x):
+            return "static", x
+
+        def __call__(self, *args, **kwargs):
+            return "called", args, kwargs
+
+    a = A()
+    bound = a.plain
+    return bound(1), A.plain(a, 2), a.of_class(3), A.static(4), a(5, k=6), bound.__self__ is a
+
+
+def partials():
+    add = functools.partial(lambda *args, **kwargs: (args, kwargs), 1, k=2)
+    return add(3, j=4), functools.partial(add, 5)(6)
+
+
+def recursion():
+    def fib(n):
+        return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+    return [fib(n) for n in range(12)]
+
+
+def deep_recursion():
+    def down(n):
+        return down(n + 1)
+
+    try:
+        down(0)
+    except RecursionError as error:
+        return str(error)
+
+
+def closures():
+    total = 0
+
+    def add(n):
+        nonlocal total
+        total += n
+        return lambda: total
+
+    read = add(1)
+    add(10)
+    return read(), [f() for f in [lambda i=i: i for i in range(3)]], [f() for f in [lambda: i for i in range(3)]]
+
+
+def unbound_variable():
+    if not unbound_variable:
+        x = 1
+    return x
+
+
+def unbound_free_variable():
+    def inner():
+        return later
+
+    inner()
+    later = 1
+
+
+def unknown_global():
+    return never_defined_anywhere
+
+
+def lambda_and_decorators():
+    def twice(f):
+        @functools.wraps(f)
+        def inner(*args):
+            return f(f(*args))
+
+        return inner
+
+    @twice
+    def add(x):
+        """Docs."""
+        return x + 3
+
+    return add(1), add.__name__, add.__doc__

@@ -1,0 +1,316 @@
+"""Class statements, metaclasses, descriptors, attributes, super."""
+
+
+def plain_class():
+    class A:
+        """Docs."""
+
+        x: int = 1
+        y = [n for n in range(3)]
+
+        def __init__(self, z):
+            self.z = z
+
+    a = A(5)
+    a.x += 1
+    del a.z
+    return A.__doc__, A.__annotations__, a.x, A.x, A.y, hasattr(a, "z"), A.__qualname__, A.__module__ == __name__
+
+
+def no_argument_super():
+    class A:
+        def f(self):
+            return ["A"]
+
+        @classmethod
+        def g(cls):
+            return [cls.__name__]
+
+    class B(A):
+        def f(self):
+            return [*super().f(), "B"]
+
+        @classmethod
+        def g(cls):
+            return [*super().g(), "B"]
+
+        def in_comprehension(self):
+            return [__class__.__name__ for _ in range(2)]
+
+    class C(B):
+        def f(self):
+            return [*super(C, self).f(), "C"]
+
+    return C().f(), C.g(), C().in_comprehension()
+
+
+def super_without_class():
+    def f(self):
+        return super()
+
+    f(1)
+
+
+def metaclass():
+    log = []
+
+    class Meta(type):
+        @classmethod
+        def __prepare__(mcs, name, bases, **keywords):
+            log.append(("prepare", name, keywords))
+            return {"prepared": True}
+
+        def __new__(mcs, name, bases, names, **keywords):
+            log.append(("new", name, sorted(k for k in names if not k.startswith("__"))))
+            return super().__new__(mcs, name, bases, names)
+
+        def __init__(cls, name, bases, names, **keywords):
+            super().__init__(name, bases, names)
+
+        def __call__(cls, *args):
+            log.append(("call", args))
+            return super().__call__(*args)
+
+    class A(metaclass=Meta, flag=1):
+        def __init__(self, x):
+            self.x = x
+
+    return A(3).x, A.prepared, log
+
+
+def hooks_of_subclasses():
+    log = []
+
+    class Named:
+        def __set_name__(self, owner, name):
+            log.append((owner.__name__, name))
+
+    class Base:
+        def __init_subclass__(cls, **keywords):
+            log.append((cls.__name__, keywords))
+
+        def __class_getitem__(cls, item):
+            return cls.__name__, item
+
+    class A(Base, k=2):
+        field = Named()
+
+    return A[int], log
+
+
+def descriptors():
+    log = []
+
+    class D:
+        def __get__(self, obj, owner):
+            log.append(("get", obj is None))
+            return 7
+
+        def __set__(self, obj, value):
+            log.append(("set", value))
+
+        def __delete__(self, obj):
+            log.append("delete")
+
+    class A:
+        d = D()
+
+        @property
+        def p(self):
+            return self._p
+
+        @p.setter
+        def p(self, value):
+            self._p = value * 2
+
+        @p.deleter
+        def p(self):
+            del self._p
+
+    a = A()
+    a.d = 1
+    value = a.d, A.d
+    del a.d
+    a.p = 4
+    seen = a.p
+    del a.p
+    return value, seen, hasattr(a, "p"), log
+
+
+def attribute_hooks():
+    log = []
+
+    class A:
+        def __getattr__(self, name):
+            if name.startswith("no"):
+                raise AttributeError(name)
+            return "made " + name
+
+        def __setattr__(self, name, value):
+            log.append((name, value))
+            object.__setattr__(self, name, value)
+
+        def __delattr__(self, name):
+            log.append(("del", name))
+            object.__delattr__(self, name)
+
+    class B(A):
+        def __getattribute__(self, name):
+            if name == "never":
+                raise AttributeError
+            return super().__getattribute__(name)
+
+    a = A()
+    a.x = 1
+    del a.x
+    return a.x, B().never, getattr(a, "nope", 0), log
+
+
+def missing_attribute():
+    class A:
+        pass
+
+    A().missing
+
+
+def read_only_property():
+    class A:
+        @property
+        def p(self):
+            return 1
+
+    A().p = 2
+
+
+def bad_init():
+    class A:
+        def __init__(self):
+            return 1
+
+    A()
+
+
+def new_of_another_type():
+    class A:
+        def __new__(cls, *args):
+            return args
+
+        def __init__(self):
+            raise ValueError
+
+    return A(1, 2)
+
+
+def slots():
+    class A:
+        __slots__ = ("x",)
+
+    a = A()
+    a.x = 1
+    try:
+        a.y = 2
+    except AttributeError as error:
+        return str(error), a.x
+
+
+def conflicting_metaclasses():
+    class M(type):
+        pass
+
+    class N(type):
+        pass
+
+    class A(metaclass=M):
+        pass
+
+    class B(metaclass=N):
+        pass
+
+    class C(A, B):
+        pass
+
+
+def dataclasses_and_enums():
+    import dataclasses
+    import enum
+
+    @dataclasses.dataclass(order=True)
+    class P:
+        x: int
+        y: list = dataclasses.field(default_factory=list)
+
+    class Colour(enum.Enum):
+        RED = 1
+        BLUE = enum.auto()
+
+        @property
+        def low(self):
+            return self.name.lower()
+
+    return P(1) < P(2), P(3), Colour.BLUE.low, list(Colour), Colour(1)
+
+
+def operators_of_classes():
+    class V:
+        def __init__(self, x):
+            self.x = x
+
+        def __add__(self, other):
+            return V(self.x + other.x) if isinstance(other, V) else NotImplemented
+
+        def __radd__(self, other):
+            return V(self.x + other)
+
+        def __iadd__(self, other):
+            self.x += 100
+            return self
+
+        def __eq__(self, other):
+            return isinstance(other, V) and self.x == other.x
+
+        def __lt__(self, other):
+            return self.x < other.x
+
+        def __hash__(self):
+            return 1
+
+        def __bool__(self):
+            return self.x > 0
+
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, key):
+            return key
+
+        def __contains__(self, item):
+            return item == self.x
+
+        def __neg__(self):
+            return V(-self.x)
+
+        def __repr__(self):
+            return f"V({self.x})"
+
+        def __format__(self, spec):
+            return f"<{spec}>"
+
+    v = V(1)
+    v += 1
+    text = f"{v} {v!r:>8} {v:abc}"
+    return v + V(2), 5 + V(1), v == V(101), V(1) < V(2), V(3) > V(2), not V(0), v[1:2], 1 in V(1), -v, text
+
+
+def unsupported_operands():
+    class A:
+        def __add__(self, other):
+            return NotImplemented
+
+    A() + 1
+
+
+def unsupported_comparison():
+    class A:
+        pass
+
+    A() < A()
