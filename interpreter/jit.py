@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import pathlib
+import sys
 import threading
 import warnings
+from collections import Counter
 
 import torch
 from torch.utils._device import DeviceContext
@@ -12,12 +15,15 @@ from torch.utils._device import DeviceContext
 from interpreter import callable_module
 from interpreter.cache import Entry, SideExit, execute
 from interpreter.recording.collector import seldom
+from interpreter.recording.faults import ADVICE, Fault, told
 from interpreter.recording.guards import Constant, Tensor
 from interpreter.recording.ledger import RecordingLedger
 from interpreter.recording.record import record
 from interpreter.recording.switches import Modes
+from interpreter.vm.errors import InterpreterError
 
 EXECUTORS = ("eager", "aot", "inductor", "cudagraphs")
+PACKAGE = str(pathlib.Path(__file__).parent)
 MANY = 8
 LIMIT = 64
 
@@ -50,6 +56,7 @@ class Jit:
         self.names = parameter_names(original)
         self.lock = threading.RLock()
         self.warned = False
+        self.changes: Counter = Counter()
 
     def call(self, args, kwargs):
         stats = self.stats
@@ -87,9 +94,15 @@ class Jit:
         recorded = self.record(args, kwargs, exit.replay())
         if recorded.error is not None:
             raise recorded.error
-        if exit.recordable:
+        if recorded.fault is not None:
+            self.warn_of(recorded.fault)
+        elif exit.recordable:
+            self.sharp(recorded)
             with self.lock:
-                entry.add_branch(exit, recorded, (args, kwargs))
+                try:
+                    entry.add_branch(exit, recorded, (args, kwargs))
+                except Exception as error:
+                    self.warn_of(error)
         elif exit.segment.origin is not None:
             entry.program.failed(exit.error)
         return recorded.value
@@ -107,16 +120,27 @@ class Jit:
             if self.dynamic is not False:
                 for entry in stats.entries:
                     self.note_change(entry.prologue.failing(args, kwargs), args, kwargs)
+            self.changes.update(text.partition(" was ")[0].partition(" had ")[0] for text in missed[:1])
             if len(stats.entries) >= MANY and not self.warned:
                 self.warned = True
-                warnings.warn(f"{describe(self.original)} has been recorded {len(stats.entries)} times; what keeps changing: "
-                              + "; ".join(missed[-3:]), stacklevel=4)
+                often = ", ".join(f"{source} ({count} times)" for source, count in self.changes.most_common(3))
+                warnings.warn(f"{describe(self.original)} has been recorded {len(stats.entries)} times, as what it reads keeps changing: "
+                              f"{often}; the last time {missed[0]}", stacklevel=user_level())
             with seldom():
                 recorded = self.record(args, kwargs)
-                entry = Entry(recorded, missed, self.lowering, (args, kwargs))
-            self.sharp(recorded)
-            stats.entries.insert(0, entry)
-            del stats.entries[LIMIT:]
+                if recorded.fault is not None or isinstance(recorded.error, InterpreterError):
+                    entry = None
+                else:
+                    try:
+                        entry = Entry(recorded, missed, self.lowering, (args, kwargs))
+                    except Exception as error:
+                        recorded.fault, entry = error, None
+            if recorded.fault is not None:
+                self.warn_of(recorded.fault)
+            if entry is not None:
+                self.sharp(recorded)
+                stats.entries.insert(0, entry)
+                del stats.entries[LIMIT:]
         if recorded.error is not None:
             raise recorded.error
         return recorded.value
@@ -128,7 +152,12 @@ class Jit:
         text = f"the rest of the call can't be recorded and is run as it is every time: {recorded.tail}"
         if self.sharp_edges == "error":
             raise SharpEdge(text)
-        warnings.warn(text, stacklevel=5)
+        warnings.warn(text, stacklevel=user_level())
+
+    def warn_of(self, error):
+        """A call went well, but its record did not."""
+        warnings.warn(f"a call of {describe(self.original)} could not be recorded, by a fault of the interpreter: {told(error)}. "
+                      f"Its result is right; the next such call is interpreted again. {ADVICE}", Fault, stacklevel=user_level())
 
     def note_change(self, guard, args, kwargs):
         """An int, a float or a size that has changed from one call to another is not guarded by value from now on."""
@@ -155,6 +184,14 @@ class Jit:
 
 class SharpEdge(RuntimeError):
     """Recording had to end, and `sharp_edges="error"` was asked for."""
+
+
+def user_level() -> int:
+    """The `stacklevel` of the user's line for a warning of the caller."""
+    frame, level = sys._getframe(1), 1
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def recordable_state() -> bool:

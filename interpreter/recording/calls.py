@@ -117,7 +117,7 @@ class Calls(Machine):
         cells = None if held else sources.Attribute(entry.source, "__closure__")
         for i, (cell, name) in enumerate(zip(function.__closure__ or (), function.__code__.co_freevars)):
             if id(cell) not in trace.outside:
-                source = sources.Pinned(cell, f"{function.__qualname__}.{name}") if held else sources.Item(cells, i)
+                source = sources.Pinned(cell, f"{function.__qualname__.rpartition('<locals>.')[2]}.{name}") if held else sources.Item(cells, i)
                 trace.outside[id(cell)] = Outside(cell, source)
             elif not held:
                 trace.guard(guards.Same(sources.Item(cells, i), trace.outside[id(cell)].source))

@@ -12,6 +12,7 @@ from interpreter.recording import guards, modules, sources
 from interpreter.recording.attributes import HEAP, Attributes
 from interpreter.recording.calls import Calls
 from interpreter.recording.containers import Containers
+from interpreter.recording.faults import fault_at, is_fault
 from interpreter.recording.leaving import make_plain
 from interpreter.recording.numbers import plain
 from interpreter.recording.special import is_ours
@@ -61,6 +62,12 @@ class RecordingMachine(WatchedSteps, Calls, Containers, Attributes, WatchedCalls
         if kind.__flags__ & HEAP and self.trace.ended is None:
             for name in names:
                 self.lookup(kind, name)
+
+    def raised(self, frame, error):
+        if is_fault(error):
+            fault = fault_at(frame, error)
+            raise fault from (error if fault is not error else None)
+        return super().raised(frame, error)
 
     def forget_numbers(self):
         """The trace has ended: the numbers in the frames are plain ones from here on."""

@@ -6,10 +6,12 @@ segment; another answer than those known is a side exit, from where the interpre
 
 from __future__ import annotations
 
+from interpreter.recording.faults import ADVICE
 from interpreter.recording.operations import Build, Check, Operation, Write, answer_key, inputs_of
 from interpreter.recording.prologue import Prologue
 from interpreter.recording.sources import Source
 from interpreter.recording.trace import LIVE, Trace
+from interpreter.vm.errors import InterpreterError
 
 
 class Segment:
@@ -112,7 +114,7 @@ class Replay:
         """The result that the next operation gave, or its exception."""
         operation = self.path[self.done]
         if operation.function is not function and operation.function != function:
-            raise Diverged(f"taking up a call, {operation} was expected but {function} came")
+            raise Diverged(f"{operation.where}: taking up a call, {operation} was expected but {function} came. {ADVICE}")
         self.done += 1
         if operation.dropped:
             return args[0]
@@ -132,5 +134,5 @@ class Replay:
         return self.given.get(told.identity(), LIVE) if isinstance(told, Source) else told
 
 
-class Diverged(Exception):
+class Diverged(InterpreterError):
     """The interpreter, taking up a call, met another operation than the program had done."""

@@ -13,6 +13,7 @@ from interpreter.recording.mode import Recording
 from interpreter.recording.leaving import make_plain
 from interpreter.recording.results import Builder
 from interpreter.recording.trace import BY_IDENTITY, Outside, Trace, Unknown
+from interpreter.vm.errors import InterpreterError
 
 
 WRITTEN = (list, dict, set)
@@ -29,6 +30,7 @@ class Recorded:
         self.result = None
         self.writes: list = []
         self.tail: str | None = None
+        self.fault: Exception | None = None
         self.seconds = 0.0
 
     @property
@@ -52,7 +54,11 @@ def record(function, names, args, kwargs, dynamic, ledger, replay=None) -> Recor
         except Exception as error:
             recorded.error = error
     recorded.seconds = time.perf_counter() - started
-    finish(recorded)
+    if not isinstance(recorded.error, InterpreterError):
+        try:
+            finish(recorded)
+        except Exception as error:
+            recorded.fault = error
     return recorded
 
 

@@ -8,6 +8,9 @@ three ways: as code in a generated prologue, slowly by `walk` when a miss is exp
 from __future__ import annotations
 
 
+MEMBERS = ("_modules", "_parameters", "_buffers")
+
+
 class Source:
     """A step from `parent` to a value. Roots have no parent."""
 
@@ -121,6 +124,9 @@ class Item(Source):
             return f"{self.parent.parent}.{self.key}"
         if isinstance(self.parent, Pinned) and isinstance(self.key, str):
             return f"{self.parent}.{self.key}"
+        if isinstance(self.parent, Item) and self.parent.key in MEMBERS and isinstance(self.parent.parent, Dict) and isinstance(self.key, str):
+            owner = self.parent.parent.parent
+            return f"{owner}.{self.key}" if self.key.isidentifier() else f"{owner}[{self.key}]"
         return f"{self.parent}[{self.key!r}]"
 
 
@@ -159,7 +165,7 @@ class Attribute(Source):
         return getattr(parent, self.name)
 
     def __str__(self):
-        return f"{self.parent}.{self.name}"
+        return str(self.parent) if self.name == "cell_contents" else f"{self.parent}.{self.name}"
 
 
 class Reading(Source):

@@ -12,11 +12,13 @@ import dataclasses
 import enum
 import functools
 import types
+import warnings
 import weakref
 
 import torch
 
 from interpreter.jit import jit
+from interpreter.recording.faults import Fault
 
 
 @dataclasses.dataclass
@@ -198,6 +200,15 @@ def same(build, **options):
         sides.append(scene)
     eager, other = sides
     jitted = jit(other.fn, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", Fault)
+        in_step(eager, other, jitted)
+    check_stats(eager, jitted.stats)
+    return jitted
+
+
+def in_step(eager, other, jitted):
+    """The calls of both sides, one by one."""
     for number, (call, other_call) in enumerate(zip(eager.calls, other.calls, strict=True)):
         if callable(call):
             for change in (call, other_call):
@@ -219,11 +230,13 @@ def same(build, **options):
                 error if isinstance(error, BaseException) else None)
         difference = first_difference(expected, actual)
         assert difference is None, f"call {number}: eager and jitted differ at {difference}"
-    stats = jitted.stats
+
+
+def check_stats(eager, stats):
+    """What the scene asks of the entries."""
     tails = [entry.tail for entry in stats.entries if entry.tail is not None and "the call raised" not in entry.tail]
     assert eager.tail or not tails, f"run unrecorded: {tails}"
     if eager.hits is not None:
         assert stats.hits >= eager.hits, f"{stats.hits} hits: {[entry.missed for entry in stats.entries]}"
     if eager.entries is not None:
         assert len(stats.entries) <= eager.entries, [entry.missed for entry in stats.entries]
-    return jitted
