@@ -14,6 +14,10 @@ ROOT = str(Path(HERE).parent)
 STDLIB = sysconfig.get_paths()["stdlib"]
 
 
+#: Libraries whose frames are nobody's but their own. LitGPT is none: its models are what is measured.
+LIBRARIES = ("torch", "thunder", "numpy", "lightning")
+
+
 def foreign(filename: str) -> bool:
     """Code that is neither the user's nor the model's: ours, torch's, another jit's, Python's own, generated."""
     if not filename.endswith(".py"):
@@ -22,9 +26,11 @@ def foreign(filename: str) -> bool:
     parts = name.split(os.sep)
     if name.startswith((HERE + os.sep, interpreter_folder() + os.sep)):
         return True
-    if "site-packages" in parts:
-        return parts[parts.index("site-packages") + 1] in {"torch", "thunder", "lightning", "numpy"}
-    return name.startswith(STDLIB)
+    for library in LIBRARIES:
+        package = sys.modules.get(library)
+        if package and name.startswith(os.path.dirname(os.path.realpath(package.__file__ or "")) + os.sep):
+            return True
+    return name.startswith(STDLIB) and "site-packages" not in parts
 
 
 def interpreter_folder() -> str:

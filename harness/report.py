@@ -83,6 +83,7 @@ def figures(summary: Summary) -> pd.DataFrame:
         rows.append({
             "cell": row["cell"], "status": row["status"], "parity": row["parity"], "hits": row["hits"],
             "first call ms": scaled(row["first_call_s"], 1e3), "interpret ms": scaled(row["interpret_s"], 1e3),
+            "by phases %": phases_share(row),
             "warm ms": scaled(row["run_s"], 1e3), "eager ms": scaled(row["eager_s"], 1e3),
             "ratio": scaled(row["ratio"], 1), "95 %": interval, "pays after": scaled(row["break_even"], 1),
             "instructions": row["instructions"], "native": row["native_instructions"], "graphs": row["graphs"],
@@ -106,6 +107,13 @@ def growth_table(summary: Summary) -> pd.DataFrame:
         shown[column] = [f"{1e3 * v:.3g} ms" if q.endswith("_s") else f"{v:.0f}"
                          for v, q in zip(shown[column], shown["quantity"])]
     return shown
+
+
+def phases_share(row: dict):
+    """How much of the first call its phases account for, in percent: what is missing is time that nobody names."""
+    if not row["phases"] or not known(row["first_call_s"]):
+        return None
+    return round(100 * sum(row["phases"].values()) / row["first_call_s"], 1)
 
 
 def scaled(value, factor: float):

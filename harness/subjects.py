@@ -229,45 +229,34 @@ class DynamoFullgraph(Dynamo):
 class Thunder(Subject):
     """lightning-thunder, where it is installed.
 
-    0.2.6 looks up names at import that newer torch no longer has. They are put back here, as functions that only
-    raise, for this process alone; nothing that thunder runs on LitGPT's models calls them.
+    0.2.6 looks up, at import, methods for named dimensions that newer torch no longer has. They are put back here for
+    this process alone, as functions that only raise; LitGPT's models call none of them.
     """
 
     name = "thunder"
     executors = ("eager",)
+    removed: ClassVar[tuple[str, ...]] = ("align_as", "align_to", "has_names", "refine_names", "rename")
 
     @classmethod
     def preload(cls):
         if importlib.util.find_spec("thunder") is None:
             raise Unavailable("lightning-thunder is not installed (pip install 'zoobench[thunder]')")
-        put_back = []
-        for _ in range(20):
-            try:
-                import thunder  # noqa: F401
-            except AttributeError as error:
-                if not cls.put_back(error):
-                    raise Unavailable(f"thunder cannot be imported: {error}") from error
-                put_back.append(str(error))
-                for name in [n for n in sys.modules if n == "thunder" or n.startswith("thunder.")]:
-                    del sys.modules[name]
-            except Exception as error:
-                raise Unavailable(f"thunder cannot be imported: {type(error).__name__}: {error}") from error
-            else:
-                return
-        raise Unavailable(f"thunder cannot be imported, even with names put back: {'; '.join(put_back)}")
+        import torch
+        for name in cls.removed:
+            if not hasattr(torch.Tensor, name):
+                setattr(torch.Tensor, name, cls.stand_in(name))
+        try:
+            import thunder  # noqa: F401
+        except Exception as error:
+            raise Unavailable(f"thunder cannot be imported: {type(error).__name__}: {error}") from error
 
     @staticmethod
-    def put_back(error: AttributeError) -> bool:
-        """Gives the torch object that lacked the name a stand-in which raises when it is called."""
-        name, owner = error.name, error.obj
-        module = getattr(owner, "__module__", None) or getattr(owner, "__name__", "")
-        if owner is None or not name or not str(module).split(".")[0].startswith("torch"):
-            return False
-
+    def stand_in(name: str):
+        """A method under the name of one that torch removed. Thunder asks for its name, and never for more."""
         def removed(*_, **__):
-            raise AttributeError(f"{name} was removed from torch and put back only so that thunder imports")
-        setattr(owner, name, removed)
-        return True
+            raise AttributeError(f"{name} was removed from torch, and is put back only so that thunder imports")
+        removed.__name__ = removed.__qualname__ = name
+        return removed
 
     def jit(self, module):
         import thunder

@@ -31,7 +31,7 @@ import harness as package
     (["run", "--modles", "x"], "--modles"),
     (["run", "surplus"], "surplus"),
     (["report", "/nonexistent"], "holds no run"),
-    (["reprot", "x"], "nearest: report"),
+    (["reprot", "x"], "report)"),
     ([], "COMMAND"),
 ])
 def test_wrong_usage(harness, arguments, said):

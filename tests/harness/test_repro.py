@@ -16,6 +16,7 @@ def run(path):
                           env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=path.parent)
 
 
+@pytest.mark.long
 def test_a_missing_lookaside(harness, tmp_path):
     path = tmp_path / "repro.py"
     finished = harness("repro", "LLaMAMoE/forward", "--without", "zip", "--out", path)

@@ -1,6 +1,7 @@
 """Parts by themselves: counting, timing, expectations, lines, plans."""
 
 import datetime
+import gc
 import subprocess
 import sys
 import textwrap
@@ -37,6 +38,15 @@ def test_counting_leaves_tracing_as_it_was():
     with pytest.raises(ZeroDivisionError):
         native_instructions(lambda: 1 / 0)
     assert sys.gettrace() is before
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_heap():
+    """Collecting garbage costs by what there is; in a cell, all that its parent imported is frozen."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 class FakeClock:
@@ -119,7 +129,6 @@ def test_a_very_slow_call_is_not_repeated_for_ever():
 
 
 def test_garbage_is_collected_outside_of_samples():
-    import gc
     seen = []
     simulated(lambda: seen.append(gc.isenabled()) or 1e-3, lambda: 1e-3)
     assert not any(seen)
