@@ -9,6 +9,7 @@ from interpreter.lookasides import (  # noqa: F401 - imported for what they regi
     builtins_conversions,
     builtins_iterables,
     builtins_iterators,
+    comparisons,
     containers,
     functools,
     itertools,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextvars
 import functools
+import re
 import sysconfig
 import types
 import weakref
@@ -27,10 +28,10 @@ from interpreter.recording.position import Position
 from interpreter.recording.special import ASKED, COMPARING, EQUALITY, SPECIAL, SPECIAL_KINDS, is_ours, native_base, runs_hooks
 from interpreter.recording.trace import MISSING, Outside, is_constant
 from interpreter.recording.whole import call_whole, transforms
-from interpreter.vm.calls import native_key
+from interpreter.vm.calls import BUILTINS, native_key
 from interpreter.vm.machine import Machine
 
-BOUND_NATIVE = (BuiltinFunctionType, types.MethodWrapperType)
+BOUND_NATIVE = (*BUILTINS, types.MethodWrapperType)
 HEAP = 1 << 9
 LIBRARY = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), "<frozen")
 STEPPED = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
@@ -324,7 +325,9 @@ class Calls(Machine):
             self.sharp(descriptor, "native code that isn't known to be pure")
             return self.unrecorded(callable, args, kwargs)
         if entry is not None:
-            if not isinstance(obj, (*CONTAINERS, type)):
+            if type(obj) is re.Pattern:  # never changes
+                trace.guard(guards.Identity(entry.source, obj))
+            elif not isinstance(obj, (*CONTAINERS, type)):
                 return self.read_native(entry, descriptor, callable, args, kwargs)
             self.see(obj)
         rest = tuple(map(plain if descriptor in ASKS_TYPE else self.see, rest))

@@ -1,5 +1,6 @@
 """Calls: which route a callable takes, and how classes, bound methods and callable objects are taken apart."""
 
+import re
 from functools import partial
 from types import (
     BuiltinFunctionType,
@@ -19,6 +20,7 @@ from .lookups import lookup, special
 from .reentry import Reentry
 from .values import NULL
 
+BUILTINS = (BuiltinFunctionType, type(re.compile("").sub))  # the second knows the class that defines it
 DESCRIPTORS = (MethodDescriptorType, WrapperDescriptorType)
 
 
@@ -36,7 +38,7 @@ class Calls:
             return self.enter(function, args, kwargs)
         if kind is MethodType:
             return self.call(function.__func__, [function.__self__, *args], kwargs)
-        if kind is BuiltinFunctionType:
+        if kind in BUILTINS:
             owner = function.__self__
             if owner is not None and type(owner) is not ModuleType:
                 target = lookup(type(owner), function.__name__)
@@ -239,7 +241,7 @@ def within(frame, body):
 def native_key(function):
     """What the ledger knows a native callable by: something that lives on anyway."""
     kind = type(function)
-    if kind is BuiltinFunctionType or kind is MethodWrapperType:
+    if kind in BUILTINS or kind is MethodWrapperType:
         owner = function.__self__
         if owner is not None and type(owner) is not ModuleType:
             found = lookup(owner if isinstance(owner, type) else type(owner), function.__name__)

@@ -238,6 +238,16 @@ for kind, maker in ((list, "list"), (tuple, "tuple"), (collections.deque, "deque
         many(maker, of=elements),
         iterables,
     )
+COMPARISONS = "__eq__ __ne__ __lt__ __le__ __gt__ __ge__"
+shape(of(list, COMPARISONS), many("list", of=ordered), many("list", of=ordered))
+shape(of(tuple, COMPARISONS), many("tuple", of=ordered), many("tuple", of=ordered))
+dicts = many("dict", st.just(1), ordered, st.just(2), ordered, of=ordered, most=2)
+shape(of(dict, "__eq__ __ne__"), dicts, dicts)
+shape(
+    [dict.__getitem__],
+    many("defaultdict", st.one_of(st.sampled_from([None, list, int]), recipe("countdown", small)), of=small),
+    hashables,
+)
 shape([list.sort], many("list", of=st.one_of(ordered, scalars)), key=keys, reverse=st.booleans())
 shape([collections.deque], rest=st.one_of(iterables, st.none(), small), most=2)
 shape([range.__getitem__], st.just(range(5)), numbers)
