@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 OUT ?= results/$(shell date -u +%Y%m%d-%H%M%S)
-CODE := $(wildcard harness models interpreter tests)
+CODE := $(wildcard harness models interpreter tests benchmarks)
 PACKAGES := $(wildcard harness models interpreter)
 # What to pass on to the harness or to pytest: make bench ARGS="--models 'Llama*'"
 ARGS ?=
@@ -14,14 +14,11 @@ EXTRAS ?= test,dev
 # Pythons that `make test-versions` looks for, besides the one of the environment.
 VERSIONS ?= 3.11 3.12 3.13
 
-# Thunder takes part where it is installed (make install EXTRAS=test,dev,thunder).
-THUNDER = $(shell $(BIN)/python -c 'import importlib.util as u; print("thunder" if u.find_spec("thunder") else "")')
-
 # $(call need,FILE): one line and status 1 where the machinery behind a target isn't part of this checkout.
 need = @test -e $(1) || { echo "make $@: needs $(1), which this checkout does not have" >&2; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help install bench bench-all bench-peers test test-long test-python test-versions lint typecheck \
+.PHONY: help install bench bench-all bench-peers benchmarks test test-long test-python test-versions lint typecheck \
         compare coverage nightly baseline lookaside clean
 
 help: ## this list
@@ -43,9 +40,13 @@ bench-all: $(INSTALLED) ## all workloads, executors and dtypes of this machine (
 	$(call need,harness/__main__.py)
 	$(BIN)/python -m harness run --workloads all --executors all --dtype all --out $(OUT) $(ARGS)
 
-bench-peers: $(INSTALLED) ## the interpreter beside torch.compile and, where installed, Thunder (ARGS, OUT)
-	$(call need,harness/__main__.py)
-	$(BIN)/python -m harness run --subjects interpreter dynamo $(THUNDER) --out $(OUT) $(ARGS)
+bench-peers: $(INSTALLED) ## the interpreter beside torch.compile, in one process and in turn (ARGS)
+	$(call need,benchmarks/peers.py)
+	$(BIN)/python benchmarks/peers.py $(ARGS)
+
+benchmarks: $(INSTALLED) ## first calls, warm calls, prologues and cells with pytest-benchmark, saved (ARGS)
+	$(call need,benchmarks/jit)
+	$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-autosave $(ARGS)
 
 test: $(INSTALLED) ## the tests (ARGS)
 	$(BIN)/python -m pytest -m "not long and not bench" $(ARGS)
