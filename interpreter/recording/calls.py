@@ -21,11 +21,21 @@ from interpreter.lookasides.machinery import done
 from interpreter.lookasides.purity import effect
 from interpreter.lookasides.registry import qualified_name
 from interpreter.recording import guards, sources, torch_calls
+from interpreter.recording.callbacks import python_reached
 from interpreter.recording.containers import CONTAINERS, DICTS, HASHED
 from interpreter.recording.mode import operate
 from interpreter.recording.numbers import TRACED, pin, plain
 from interpreter.recording.position import Position
-from interpreter.recording.special import ASKED, COMPARING, EQUALITY, SPECIAL, SPECIAL_KINDS, is_ours, native_base, runs_hooks
+from interpreter.recording.special import (
+    ASKED,
+    COMPARING,
+    EQUALITY,
+    SPECIAL,
+    SPECIAL_KINDS,
+    is_ours,
+    native_base,
+    runs_hooks,
+)
 from interpreter.recording.trace import MISSING, Outside, is_constant
 from interpreter.recording.whole import call_whole, transforms
 from interpreter.vm.calls import BUILTINS, native_key
@@ -156,6 +166,10 @@ class Calls(Machine):
             handler = None
         if handler is not None:
             return handler(self, callable, args, kwargs)
+        reached = python_reached(unbound(callable) if kind in BOUND_NATIVE else callable, args, kwargs)
+        if reached is not None and not self.in_our_code():
+            self.sharp(callable, f"would run Python code of a {type(reached).__qualname__} unseen; a lookaside cures that")
+            return self.unrecorded(callable, args, kwargs)
         owner = getattr(callable, "__self__", None) if kind in BOUND_NATIVE or kind is MethodType else None
         if isinstance(owner, torch.Tensor) or self.is_torch(callable, kind):
             return self.call_torch(callable, args, kwargs)
