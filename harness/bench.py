@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import psutil
 
 from harness import expected as expectations
 from harness import noise, runner
@@ -160,11 +163,12 @@ def check_lookasides(names):
 
 def bench(request: Request, say=print) -> int:
     """Runs what is asked for and reports it. Returns the exit status; raises UsageError."""
-    options = request.options or Options()
     if request.resume and request.planless():
         prepared = planned(request.out)
     else:
         prepared = prepare(request, say)
+    at_once = jobs(request, prepared)
+    options = bounded(request.options or Options(), prepared.device, at_once)
     folder = request.out or Path("results") / datetime.datetime.now(datetime.UTC).strftime("%Y%m%d-%H%M%S")
     preload(prepared)
     check_lookasides(options.without)
@@ -174,8 +178,15 @@ def bench(request: Request, say=print) -> int:
     else:
         store = Store.create(folder, describe(prepared, options))
     with store:
-        status = fill(store, prepared, options, expected, jobs(request, prepared), say)
+        status = fill(store, prepared, options, expected, at_once, say)
     return conclude(store, status, say, request.baseline)
+
+
+def bounded(options: Options, device: str, at_once: int) -> Options:
+    """Options with a bound for memory where none is given: a cell that eats it should not take the machine with it."""
+    if options.memory is not None or device != "cpu":
+        return options
+    return dataclasses.replace(options, memory=int(0.8 * psutil.virtual_memory().available / at_once))
 
 
 def jobs(request: Request, prepared: Prepared) -> int:

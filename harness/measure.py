@@ -334,6 +334,8 @@ class Measurement:
         except Exception as error:
             return Outcome(error=error)
         results["the random generator"] = self.torch.get_rng_state()
+        if self.cell.device.startswith("cuda"):
+            results["the device's random generator"] = self.torch.cuda.get_rng_state(self.cell.device)
         return Outcome(results)
 
     @contextlib.contextmanager

@@ -100,6 +100,7 @@ class Channel:
 def detach(output: int, parent: int):
     """A session of its own, its output in the pipe, no input, killed when the parent dies."""
     own_session(parent)
+    volunteer()
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(output, 1)
@@ -120,6 +121,12 @@ def own_session(parent: int):
         os._exit(1)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
+
+
+def volunteer():
+    """Should memory run out all the same, the kernel is to take this process, and not the one that keeps the rows."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
 
 
 def flush():
