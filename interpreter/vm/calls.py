@@ -138,7 +138,7 @@ class Calls:
         """A new Frame for a Python function."""
         code = function.__code__
         plan = self.plans.get(id(code)) or self.plan(code)
-        slots = bind(function, plan, args, kwargs)
+        slots = None if plan.own else bind(function, plan, args, kwargs)
         if slots is None:
             # The arguments do not fit. CPython finds the same before it runs any of the body, and words it.
             return function(*args, **(kwargs or {}))

@@ -19,6 +19,8 @@ SILENT = {"NOP", "RESUME", "PRECALL", "EXTENDED_ARG", "CACHE", "MAKE_CELL_", "NO
 GENERATOR, COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x200
 OPTIMIZED, VARARGS, VARKEYWORDS = 0x01, 0x04, 0x08
 _RELATIVE = set(hasjrel)
+_OWN = tuple(str(Path(__file__).parents[1] / name) for name in (f"vm{sep}", "interpret.py", "jit.py"))
+"""A machine does not interpret machines: calls of these run natively, and start another one there."""
 _PACKAGE = str(Path(__file__).parents[1]) + sep
 
 
@@ -27,7 +29,7 @@ class Plan:
 
     __slots__ = (
         "__weakref__", "argcount", "blank", "cells", "code", "count", "exceptions", "executed", "filename", "flags",
-        "instructions", "kind", "kwonly", "lines", "name", "names", "offsets", "plain", "positions", "posonly",
+        "instructions", "kind", "kwonly", "lines", "name", "names", "offsets", "own", "plain", "positions", "posonly",
         "qualname", "shim", "silent", "size", "spots", "templates",
     )  # fmt: skip
 
@@ -40,7 +42,8 @@ class Plan:
         self.names = code.co_varnames + cells + code.co_freevars
         self.cells = frozenset(code.co_cellvars + code.co_freevars)
         self.size = len(self.names)
-        self.plain = not self.kwonly and not self.flags & (VARARGS | VARKEYWORDS)
+        self.own = self.silent and self.filename.startswith(_OWN)
+        self.plain = not self.kwonly and not self.flags & (VARARGS | VARKEYWORDS) and not self.own
         self.blank = [NULL] * (self.size - self.argcount)
         self.kind = self.flags & (GENERATOR | COROUTINE | ASYNC_GENERATOR)
         self.lines = self.shim = None

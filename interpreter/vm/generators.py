@@ -11,7 +11,7 @@ from types import CoroutineType, FunctionType, GeneratorType
 
 from .code import OPTIMIZED, VARARGS, VARKEYWORDS
 from .current import current
-from .frame import Root
+from .frame import Root, iterator_of
 from .hiding import hidden
 from .hooks import Hook
 from .pyframes import note_shim, user_traceback
@@ -223,19 +223,19 @@ class Generators:
         """Raise ``error`` where ``frame`` is suspended, or in what it delegates to: the frame to go on in."""
         self.frame = frame
         if not frame.delegating:
-            return self.unwind(frame, error)
+            return raise_in(frame, error)
         inner = frame.stack[-1]
         try:
             if isinstance(error, GeneratorExit):
                 self.close_inner(inner)
-                return self.unwind(frame, error)
+                return raise_in(frame, error)
             thrower = getattr(inner, "throw", NULL)
             if thrower is NULL:
-                return self.unwind(frame, error)
+                return raise_in(frame, error)
             value = self.invoke(thrower, error)
         except StopIteration as stop:
             if VERSION >= (3, 12):
-                return self.unwind(frame, stop)
+                return raise_in(frame, stop)
             frame.stack.pop()
             frame.stack.append(stop.value)
             target, ticks = frame.delegating
@@ -244,7 +244,7 @@ class Generators:
             return frame
         except BaseException as caught:
             caught.__traceback__ = user_traceback(caught)
-            return self.unwind(frame, caught)
+            return raise_in(frame, caught)
         return suspend(frame, value, frame.delegating, None)
 
     def close_inner(self, inner):
@@ -266,6 +266,18 @@ class Generators:
     def successor(self):
         """The machine for a generator that outlives the run it was made in."""
         return type(self)(self.lookasides, self.ledger, self.stats)
+
+
+def raise_in(frame, error):
+    """Let ``error`` be raised in ``frame`` as soon as the loop enters it."""
+    frame.iterator = iterator_of([(raise_pending, (frame.iterator, error))])
+    return frame
+
+
+def raise_pending(frame, operand):
+    """The only instruction of such a frame: it goes back to its own ones, and raises."""
+    frame.iterator, error = operand
+    return frame.machine.unwind(frame, error)
 
 
 def prime(generator, frame):

@@ -1,6 +1,7 @@
 """Operators: special methods written in Python are interpreted, everything else is done natively."""
 
 import operator
+from functools import partial
 from collections import deque
 from sys import maxsize
 from types import FunctionType, MethodDescriptorType, WrapperDescriptorType
@@ -250,6 +251,8 @@ class Operators:
 
 def bound(found, obj, kind):
     """What the class holds, bound to ``obj`` by the rules of descriptors."""
+    if obj is None:
+        return partial(found, None)  # a descriptor that is given None for the object gives itself
     getter = getattr(type(found), "__get__", None)
     return found if getter is None else getter(found, obj, kind)
 

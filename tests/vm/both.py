@@ -1,7 +1,8 @@
-"""The oracle of these tests is CPython: a program is run natively and in the machine, and all that can be told is compared.
+"""The oracle of these tests is CPython: a program is run natively and in the machine, and all that can be told is
+compared.
 
-An outcome is the value, what was printed, and the exception: type, message, notes, cause and context down the chain, and
-the functions and lines of its traceback.
+An outcome is the value, what was printed, and the exception: type, message, notes, cause and context down the chain,
+and the functions and lines of its traceback.
 """
 
 import contextlib

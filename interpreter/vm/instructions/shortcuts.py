@@ -227,7 +227,7 @@ def quick_call(frame, memory):
             args += plan.blank
             slots = args
         else:
-            slots = bind(function, plan, args, None)
+            slots = None if plan.own else bind(function, plan, args, None)
         if slots is not None:
             if memory[3] is plan and memory[2] is machine.ledger:
                 memory[4][0] += 1

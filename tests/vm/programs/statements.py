@@ -107,7 +107,8 @@ def matching():
 def imports():
     import json as j
     import os.path
-    from collections import OrderedDict, namedtuple as nt
+    from collections import OrderedDict
+    from collections import namedtuple as nt
 
     return j.dumps([1]), os.path.basename("a/b"), OrderedDict.__name__, nt("P", "x y")(1, 2)
 
