@@ -36,9 +36,9 @@ bench: $(INSTALLED) ## run the zoo: forward, train and decode, eager executor, t
 	$(call need,harness/__main__.py)
 	$(BIN)/python -m harness run --out $(OUT) $(ARGS)
 
-bench-all: $(INSTALLED) ## all workloads, executors and dtypes of this machine (ARGS, OUT)
+bench-all: $(INSTALLED) ## all workloads, executors and dtypes: hours; ARGS="--shard 1/8" is a part (ARGS, OUT)
 	$(call need,harness/__main__.py)
-	$(BIN)/python -m harness run --workloads all --executors all --dtype all --out $(OUT) $(ARGS)
+	$(BIN)/python -m harness run --workloads all --executors all --dtype float32 bfloat16 float16 --out $(OUT) $(ARGS)
 
 bench-peers: $(INSTALLED) ## the interpreter beside torch.compile, in one process and in turn (ARGS)
 	$(call need,benchmarks/peers.py)
@@ -54,9 +54,9 @@ test: $(INSTALLED) ## the tests (ARGS)
 test-long: $(INSTALLED) ## also the tests that take minutes (ARGS)
 	$(BIN)/python -m pytest -m "not bench" $(ARGS)
 
-test-python: $(INSTALLED) ## CPython's own tests and programs in the virtual machine (ARGS)
-	$(call need,tests/python)
-	$(BIN)/python -m pytest tests/python $(ARGS)
+test-python: $(INSTALLED) ## CPython's own tests in the virtual machine, all of them (ARGS)
+	$(call need,tests/vm/cpython.py)
+	$(BIN)/python tests/vm/cpython.py $(ARGS)
 
 test-versions: ## the virtual machine and the lookasides on each of VERSIONS, without torch
 	$(call need,tests/vm)
