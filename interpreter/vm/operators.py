@@ -1,8 +1,8 @@
 """Operators: special methods written in Python are interpreted, everything else is done natively."""
 
 import operator
-from functools import partial
 from collections import deque
+from functools import partial
 from sys import maxsize
 from types import FunctionType, MethodDescriptorType, WrapperDescriptorType
 
@@ -64,7 +64,12 @@ class Operators:
             return native(a, b)
         return self.python_binary(symbol, native, names, a, b, left, right)
 
-    def python_binary(self, symbol, native, names, a, b, left, right):
+    def reflected(self, symbol, a, b):
+        """The rest of a binary operation that the left operand has declined."""
+        native, names = BINARY[symbol]
+        return self.python_binary(symbol, native, (None, *names[1:]), a, b, type(a), type(b), declined=True)
+
+    def python_binary(self, symbol, native, names, a, b, left, right, declined=False):
         """The protocol of binary operators, where one of the types is not a plain builtin one."""
         inplace, forward, backward = names
         if inplace is not None:
@@ -89,7 +94,7 @@ class Operators:
             if derives(right, left) and lookup(right, backward) is not lookup(left, backward):
                 tries.reverse()
         last = NULL
-        for kind, name, x, y in tries:
+        for kind, name, x, y in tries[1:] if declined else tries:
             function = special(kind, name)
             if function is not None:
                 result = self.invoke(function, x, y)
@@ -131,9 +136,20 @@ class Operators:
         if first is None and second is None:
             result = self.by_lookaside(left, forward, [a, b])
             return native(a, b) if result is NULL or result is NotImplemented else result
-        swapped = left is not right and derives(right, left)
         tries = [(first, left, forward, a, b), (second, right, backward, b, a)]
-        for function, kind, name, x, y in reversed(tries) if swapped else tries:
+        if left is not right and derives(right, left):
+            tries.reverse()
+        return self.compare_by(symbol, a, b, tries)
+
+    def compare_reflected(self, symbol, a, b):
+        """The rest of a comparison that the left operand has declined."""
+        _, _, backward = COMPARE[symbol]
+        right = type(b)
+        return self.compare_by(symbol, a, b, [(special(right, backward), right, backward, b, a)])
+
+    def compare_by(self, symbol, a, b, tries):
+        """Ask one method after the other, each (function in Python or None, type, name, operand, other operand)."""
+        for function, kind, name, x, y in tries:
             if function is not None:
                 result = self.invoke(function, x, y)
             else:
@@ -147,7 +163,7 @@ class Operators:
             return a is b
         if symbol == "!=":
             return a is not b
-        text = f"'{symbol}' not supported between instances of '{left.__name__}' and '{right.__name__}'"
+        text = f"'{symbol}' not supported between instances of '{type(a).__name__}' and '{type(b).__name__}'"
         raise TypeError(text)
 
     def unary(self, symbol, a):

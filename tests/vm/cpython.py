@@ -34,8 +34,8 @@ GROUPS = {
     "test_decorators test_keywordonlyarg test_positional_only_arg test_named_expressions test_patma test_fstring "
     "test_class test_super test_property test_funcattrs test_coroutines test_asyncgen test_opcodes test_pow "
     "test_slice test_index",
-    "builtins": "test_builtin test_iter test_enumerate test_range test_list test_tuple test_dict test_dictviews test_set "
-    "test_bool test_int test_float test_complex test_sort test_string test_userdict test_userlist test_bytes "
+    "builtins": "test_builtin test_iter test_enumerate test_range test_list test_tuple test_dict test_dictviews "
+    "test_set test_bool test_int test_float test_complex test_sort test_string test_userdict test_userlist test_bytes "
     "test_unicode_identifiers test_format test_isinstance test_hash test_iterlen",
     "library": "test_functools test_itertools test_operator test_collections test_ordered_dict test_defaultdict "
     "test_deque test_enum test_dataclasses test_abc test_descr test_copy test_heapq test_bisect test_math "

@@ -18,9 +18,11 @@ from . import (
     operators,
     shortcuts,
     stack,
+    stepping,
     subscripts,
 )
 
 FAMILIES = (
     asynchronous, attributes, building, calls, context, exceptions, fusions, generators, imports, intrinsics, iteration,
-    jumps, matching, names, operators, shortcuts, stack, subscripts, )  # fmt: skip
+    jumps, matching, names, operators, shortcuts, stack, stepping,
+    subscripts, )  # fmt: skip

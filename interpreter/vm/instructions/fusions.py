@@ -44,7 +44,7 @@ def load_and_constant(frame, operand):
 
 @fused("LOAD_FAST", "BINARY_OP")
 def load_and_operate(frame, operand):
-    first, (symbol, native), offset = operand
+    first, (_, native), offset = operand
     right = frame.fast[first]
     if right is NULL:
         raise missing(frame, first, offset)
@@ -52,19 +52,21 @@ def load_and_operate(frame, operand):
     left = stack[-1]
     if type(left) in SIMPLE and type(right) in SIMPLE:
         stack[-1] = native(left, right)
-        return
-    stack[-1] = frame.machine.binary(symbol, left, right)
+        return None
+    stack.append(right)
+    return frame.machine.table["BINARY_OP"](frame, operand[1])
 
 
 @fused("LOAD_CONST", "BINARY_OP")
 def constant_and_operate(frame, operand):
-    right, (symbol, native), _ = operand
+    right, (_, native), _ = operand
     stack = frame.stack
     left = stack[-1]
     if type(left) in SIMPLE and type(right) in SIMPLE:
         stack[-1] = native(left, right)
-        return
-    stack[-1] = frame.machine.binary(symbol, left, right)
+        return None
+    stack.append(right)
+    return frame.machine.table["BINARY_OP"](frame, operand[1])
 
 
 @fused("LOAD_FAST", None)

@@ -10,12 +10,12 @@ _SYMBOLS = [symbol for _, symbol in opcode._nb_ops]
 SIMPLE = frozenset((int, float, str, bool, complex, bytes))
 
 
-def _binary_operand(decoder, raw):
+def binary_operand(decoder, raw):
     symbol = _SYMBOLS[raw]
     return symbol, BINARY[symbol][0] if symbol in BINARY else None
 
 
-@instruction(operand=_binary_operand)
+@instruction(operand=binary_operand)
 def BINARY_OP(frame, operand):
     stack = frame.stack
     right = stack.pop()
@@ -30,7 +30,7 @@ def BINARY_OP(frame, operand):
     stack[-1] = result
 
 
-def _compare_operand(decoder, raw):
+def compare_operand(decoder, raw):
     if VERSION >= (3, 13):
         symbol, to_bool = opcode.cmp_op[raw >> 5], raw & 16
     elif VERSION >= (3, 12):
@@ -50,7 +50,7 @@ COMPARISONS = {
 }
 
 
-@instruction(operand=_compare_operand)
+@instruction(operand=compare_operand)
 def COMPARE_OP(frame, operand):
     stack = frame.stack
     right = stack.pop()

@@ -94,7 +94,7 @@ def quick_load_method(frame, memory):
         if type(found) is FunctionType:
             memory[1] = id(kind)
         elif type(found) is MethodDescriptorType and not kind.__flags__ & HEAP_TYPE and not kind.__dictoffset__:
-            memory[2:] = id(kind), found
+            memory[2:4] = id(kind), found
     return push_method(frame, memory[0])
 
 
