@@ -19,7 +19,7 @@ from harness.measure import Options
 from harness.plan import Cell, plan, shard
 from harness.row import blank
 from harness.store import Store
-from harness.subjects import Unavailable, find
+from harness.subjects import Unavailable, find, own
 
 DTYPES = ("float32", "float64", "bfloat16", "float16")
 EXECUTORS = ("eager", "aot", "inductor", "cudagraphs")
@@ -43,7 +43,6 @@ class Request:
     out: Path | None = None
     options: Options | None = None
     baseline: Path | None = None
-
 
     def planless(self) -> bool:
         """Whether it says nothing about which cells to run."""
@@ -109,9 +108,19 @@ def expand(names, everything, known, what) -> list[str]:
     if "all" in names:
         return list(everything)
     for name in names:
-        if name not in known and ":" not in name:
+        if ":" in name and what == "executor":
+            check_own(name)
+        elif name not in known:
             raise UsageError(f"unknown {what} {name!r}{nearest(name, known)}; known are {', '.join(known)}, or all")
     return list(dict.fromkeys(names))
+
+
+def check_own(executor: str):
+    """UsageError: there is no function of this name."""
+    try:
+        own(executor)
+    except Exception as error:
+        raise UsageError(f"--executors {executor}: {type(error).__name__}: {error}") from None
 
 
 def available_executors(device: str) -> tuple[str, ...]:

@@ -126,6 +126,8 @@ def add_coverage(commands):
     coverage = commands.add_parser("coverage", help="routes of callables in a run, or what moved between two")
     coverage.add_argument("runs", nargs="*", metavar="RUN", help="a run (default: the newest), or BASE and HEAD")
     coverage.add_argument("--format", choices=("terminal", "markdown", "json"), default="terminal")
+    coverage.add_argument("--inventory", action="store_true",
+                          help="instead of a run: every callable written in C, and whether it has a lookaside")
     add_plan(coverage)
     add_repository(coverage)
     coverage.set_defaults(command="coverage_command")

@@ -110,6 +110,10 @@ def say_aside(text: str):
 def coverage_command(arguments) -> int:
     from harness import coverage_report
     from harness.frames import load, newest
+    if arguments.inventory:
+        if arguments.runs:
+            raise UsageError("coverage --inventory takes no run: it is about the interpreter, not about what was run")
+        return coverage_report.show_inventory(arguments.format)
     if len(arguments.runs) > 2:
         raise UsageError(f"coverage takes a run, or two to compare, not {len(arguments.runs)}")
     if len(arguments.runs) < 2:

@@ -45,6 +45,17 @@ def show_two(base: Run, head: Run, form: str) -> int:
     return 1 if worse else 0
 
 
+def show_inventory(form: str) -> int:
+    """Every callable written in C that a traced function is likely to meet, by status: opaque, lookaside, pure."""
+    from interpreter.lookasides import inventory
+    listed = pd.DataFrame(inventory.rows())
+    sections = [(status, listed[listed["status"] == status].drop(columns="status"))
+                for status in ("opaque", "lookaside", "pure")]
+    counts = ", ".join(f"{len(frame)} {status}" for status, frame in sections)
+    show(f"{len(listed)} callables written in C: {counts}", sections, form)
+    return 0
+
+
 def show(verdict: str, sections: list[tuple[str, pd.DataFrame]], form: str):
     if form == "json":
         tables = {title: json.loads(frame.to_json(orient="records")) for title, frame in sections}

@@ -68,10 +68,13 @@ def plan(models: Iterable, workloads: Sequence[str], subjects: Sequence, executo
 
 
 def chosen_executors(subject, executors: Sequence[str]) -> list[str]:
-    """Those of `executors` that the subject has; its only one where it has no choice to offer (eager, thunder)."""
+    """Those of `executors` that the subject has; its only one where it has no choice to offer (eager, thunder).
+
+    "package.module:function" names an executor of one's own, which every subject with a choice is given.
+    """
     if len(subject.executors) == 1:
         return list(subject.executors)
-    return [e for e in executors if e in subject.executors or not subject.executors]
+    return [e for e in executors if ":" in e or e in subject.executors or not subject.executors]
 
 
 def shard(cells: Sequence[Cell], text: str | None) -> list[Cell]:

@@ -9,10 +9,6 @@ STATUSES = ("pass", "parity", "raised", "eager_failed", "timeout", "crash", "oom
 COUNTERS = ("instructions", "native_instructions", "graphs", "operations", "guards", "checks", "entries", "hits",
             "sharp_edges", "breaks")
 
-#: Measured, in seconds, bytes or ratios; they have noise.
-MEASURES = ("first_call_s", "interpret_s", "lower_s", "run_s", "eager_s", "ratio", "ratio_low", "ratio_high",
-            "peak_bytes", "eager_peak_bytes", "break_even")
-
 #: A cell's fields before anything is known about it.
 BLANK: dict = {
     "status": None, "detail": "", "parity": "none", "max_abs_err": None,

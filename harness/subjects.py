@@ -110,7 +110,7 @@ class Interpreter(Subject):
 
     def jit(self, module):
         from interpreter import jit
-        return jit(module, executor=self.executor)
+        return jit(module, executor=own(self.executor) or self.executor)
 
     def mark(self, jitted):
         return {"hits": jitted.stats.hits, "misses": jitted.stats.misses}
@@ -179,7 +179,7 @@ class Dynamo(Subject):
         torch._dynamo.utils.counters.clear()
         self.graphs.clear()
         self.served = 0
-        compile_graph = torch._dynamo.lookup_backend(self.backends[self.executor])
+        compile_graph = own(self.executor) or torch._dynamo.lookup_backend(self.backends[self.executor])
 
         def backend(graph, inputs):
             self.graphs.append(graph)
@@ -298,6 +298,14 @@ def find(name: str) -> type[Subject]:
         raise UsageError(f"--subjects {name}: {attribute} is not a class derived from harness.subjects.Subject")
     cls.name = name
     return cls
+
+
+def own(executor: str):
+    """The function that "package.module:function" or "file.py:function" names; None for a name of the subject's."""
+    if ":" not in executor:
+        return None
+    place, _, attribute = executor.rpartition(":")
+    return getattr(load_file(place) if place.endswith(".py") else importlib.import_module(place), attribute)
 
 
 def load_file(path: str):

@@ -10,7 +10,6 @@ import pandas as pd
 from harness import expected as expectations
 from harness.frames import Run
 from harness.growth import growth
-from harness.row import STATUSES
 
 
 @dataclass
@@ -162,6 +161,3 @@ def cost_of_tails(run: Run) -> str:
         text += f", where that of the others is {whole.astype(float).median():.2f}" if len(whole) else ""
     return text + "."
 
-
-def status_order(status: str) -> int:
-    return STATUSES.index(status) if status in STATUSES else len(STATUSES)

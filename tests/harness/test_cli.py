@@ -17,6 +17,7 @@ import harness as package
     (["run", "--subjects", "nosuchpackage:Jit"], "nosuchpackage"),
     (["run", "--subjects", "json:JSONDecoder"], "not a class derived from harness.subjects.Subject"),
     (["run", "--executors", "egaer"], "nearest: eager"),
+    (["run", "--executors", "json:nothing"], "AttributeError"),
     (["run", "--dtype", "float23"], "float32"),
     (["run", "--scale", "huge"], "tiny, full"),
     (["run", "--depth", "0"], "positive"),
@@ -79,8 +80,9 @@ def test_what_is_slower_by_construction_is_found_to_be(run):
     for model in ("LLaMAMoE", "Good"):
         slow, same = rows(run)[model, "Threefold"], rows(run)[model, "eager"]
         assert slow["ratio_low"] <= slow["ratio"] <= slow["ratio_high"]
-        assert slow["ratio_low"] > 1.5
-        assert slow["ratio_high"] < 6
+        # Wide enough for a machine on which ten other things run.
+        assert 1.5 < slow["ratio"] < 6
+        assert slow["ratio_low"] > 1
         assert same["ratio_low"] < 1.5
         assert same["ratio_high"] > 1 / 1.5
 
@@ -157,3 +159,10 @@ def test_growth_fits_fixed_and_per_layer(harness, tmp_path):
     assert native["per_layer"] > 100
     assert native["depths"] == [1, 2, 4]
     assert "growth with depth" in finished.out
+
+
+def test_an_executor_of_ones_own(harness, zoo, tmp_path):
+    finished = harness("run", "--models", zoo("models.py:Good"), "--workloads", "forward", "--subjects", "dynamo",
+                       "--executors", zoo("subjects.py:counting"), "--budget", "0", "--out", tmp_path)
+    assert finished.status == 0, finished.out + finished.err
+    assert package.load(tmp_path).cells["executor"].tolist() == [zoo("subjects.py:counting")]
