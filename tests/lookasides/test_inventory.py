@@ -4,6 +4,7 @@ import builtins
 import collections
 import functools
 import itertools
+import json
 import operator
 import subprocess
 import sys
@@ -58,3 +59,14 @@ def test_the_command_prints_it(capsys):
 def test_it_needs_no_torch():
     code = "import sys, interpreter.lookasides.inventory; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_harness_shows_it():
+    pytest.importorskip("pandas")
+    pytest.importorskip("rich")
+    command = [sys.executable, "-m", "harness", "coverage", "--inventory"]
+    shown = subprocess.run([*command, "--format", "json"], capture_output=True, text=True, check=True).stdout
+    tables = json.loads(shown)
+    assert sum(len(tables[status]) for status in ("opaque", "lookaside", "pure")) == len(rows())
+    wrong = subprocess.run([*command, "results/run"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2 and "takes no run" in wrong.stderr
