@@ -15,7 +15,7 @@ from types import FunctionType, MethodType, ModuleType
 import torch
 
 from interpreter.recording import guards, sources
-from interpreter.recording.numbers import TRACED, plain
+from interpreter.recording.numbers import TRACED, pin, plain
 from interpreter.recording.special import native_base
 from interpreter.recording.torch_calls import CONSTANT_KINDS
 from interpreter.recording.trace import LIVE, MISSING, Outside
@@ -78,7 +78,7 @@ class Attributes(Machine):
         if kind is super:
             return self.super_attribute(obj, name)
         if kind in TRACED:
-            return getattr(obj, name)
+            return getattr(pin(obj), name)
         hook = self.lookup(kind, "__getattribute__")
         if type(hook) is FunctionType:
             return super().get_attribute(obj, name)
@@ -199,11 +199,11 @@ class Attributes(Machine):
     def tensor_slot(self, entry, key, descriptor):
         """A tensor's gradient, or another slot that operations change: taken up, a call is told what it was before."""
         trace = self.trace
-        value = trace.replay.tell() if trace.replay is not None else LIVE
+        value = trace.replay.tell(key[1]) if trace.replay is not None else LIVE
         if value is LIVE:
             value = descriptor.__get__(entry.value)
         source = sources.Attribute(entry.source, key[1])
-        trace.told.append(source if isinstance(value, torch.Tensor) else value if value is None else LIVE)
+        trace.told.append((key[1], source if isinstance(value, torch.Tensor) else value if value is None else LIVE))
         value = entry.known[key] = trace.read(value, source)
         return value
 
@@ -355,12 +355,14 @@ class Attributes(Machine):
         if space is None:
             return PLAIN_SETATTR(obj, name, plain(value))  # raises, in CPython's words
         trace.before_write(space)
-        PLAIN_SETATTR(obj, name, plain(value))
+        PLAIN_SETATTR(obj, name, value)
         space.known[name] = value
         space.written.add(name)
         trace.write(PLAIN_SETATTR, (obj, name, value), f"{space.source}.{name} =" if entry is space else f"{entry.source}.{name} =")
 
     def write_slot(self, entry, name, value):
+        if name == "__dict__":
+            entry.namespace = None
         PLAIN_SETATTR(entry.value, name, plain(value))
         entry.known["slot", name] = value
         entry.written.add(("slot", name))

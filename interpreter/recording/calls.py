@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextvars
 import functools
 import re
-import sysconfig
 import types
 import weakref
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -32,9 +31,11 @@ from interpreter.recording.special import (
     EQUALITY,
     SPECIAL,
     SPECIAL_KINDS,
+    is_library,
     is_ours,
     native_base,
     runs_hooks,
+    shows_writes,
 )
 from interpreter.recording.trace import MISSING, Outside, is_constant
 from interpreter.recording.whole import call_whole, transforms
@@ -43,7 +44,7 @@ from interpreter.vm.machine import Machine
 
 BOUND_NATIVE = (*BUILTINS, types.MethodWrapperType)
 HEAP = 1 << 9
-LIBRARY = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), "<frozen")
+SHOWING = {str, repr, format, ascii}
 STEPPED = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 NATIVE_METHODS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
 OPERATORS_OF_TORCH = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
@@ -278,6 +279,9 @@ class Calls(Machine):
         args = tuple(map(plain if callable in ASKS_TYPE else self.see, args))
         if kwargs:
             kwargs = {key: self.see(value) for key, value in kwargs.items()}
+        if callable in SHOWING:
+            for value in args:
+                self.pin_sizes(value)
         asked = ASKED.get(callable)
         if asked is not None:
             for value in args:
@@ -313,6 +317,11 @@ class Calls(Machine):
     def known_effect(self, callable, args, kwargs):
         """print: done again, in its place, by every later call. What it shows of outside containers is guarded."""
         args = tuple(map(self.see, args))
+        for value in args:
+            self.pin_sizes(value)
+        if shows_writes(self.trace, args):
+            self.sharp(callable, "shows what the call has written before it")
+            return self.unrecorded(callable, args, kwargs)
         if kwargs and set(kwargs) - {"sep", "end", "flush"}:
             self.sharp(callable, "writes to a file of its own")
             return self.unrecorded(callable, args, kwargs)
@@ -490,9 +499,3 @@ def unbound(callable):
 def is_new(callable) -> bool:
     """`__new__` of a native type, which makes an object from its arguments, or `__prepare__`, which makes the namespace of a class."""
     return type(callable) is BuiltinFunctionType and callable.__name__ in ("__new__", "__prepare__") and isinstance(callable.__self__, type)
-
-
-@functools.lru_cache(maxsize=4096)
-def is_library(filename: str) -> bool:
-    """Whether a file is part of Python's standard library or an installed package: its functions' code is not replaced in place."""
-    return filename.startswith(LIBRARY)

@@ -183,7 +183,7 @@ class Containers(Machine):
             self.see(value if type(key) is slice else None)
             trace.read_all(entry)
         trace.before_write(entry)
-        operator.setitem(obj, key, plain(value))
+        operator.setitem(obj, key, value)  # a traced number stays one until the call ends
         if isinstance(obj, dict):
             entry.known[key] = value
             entry.written.add(key)
@@ -335,6 +335,9 @@ class Containers(Machine):
                 return OPERATORS[symbol](a, b)
             return super().binary(symbol, pin(a), pin(b))
         if trace.ended is None:
+            if first in (str, bytes) and symbol in ("%", "%="):
+                self.see(b)
+                self.pin_sizes(b)
             if (first.__flags__ | second.__flags__) & HEAP:
                 names = [name for name in BINARY[symbol][1] if name is not None]
                 self.note_special(first, *names)
@@ -358,7 +361,7 @@ class Containers(Machine):
         name = getattr(function, "__name__", str(function))
         if name.strip("_") in CONSUMING and any(hasattr(type(value), "__next__") for value in arguments):
             return self.write_consumed(entry, function, *arguments)
-        result = function(entry.value, *map(plain, arguments))
+        result = function(entry.value, *arguments)
         if entry.known and not entry.whole:
             trace.read_all(entry)
         entry.known.clear()
@@ -424,9 +427,16 @@ class Containers(Machine):
             self.note_special(type(a), UNARY_NAMES[symbol])
         return super().unary(symbol, a)
 
+    def pin_sizes(self, value):
+        """Native code is going to show a value: the sizes in it are fixed."""
+        if isinstance(value, tuple):
+            for item in tuple.__iter__(value):
+                pin(item) if type(item) in TRACED else self.pin_sizes(item)
+
     def format_value(self, value, *rest):
         trace = self.trace
         if trace.ended is None:
             value = self.see(value)
+            self.pin_sizes(value)
             self.note_compared(value, ("__format__", "__str__", "__repr__"))
         return super().format_value(plain(value), *rest)

@@ -15,7 +15,7 @@ from interpreter.recording.containers import Containers
 from interpreter.recording.faults import fault_at, is_fault
 from interpreter.recording.leaving import make_plain
 from interpreter.recording.numbers import plain
-from interpreter.recording.special import is_ours
+from interpreter.recording.special import ROUTES, is_ours
 from interpreter.recording.trace import MISSING, Trace
 from interpreter.recording.watching import HASHING, WatchedCalls, WatchedSteps, watched
 from interpreter.vm.machine import Machine
@@ -49,6 +49,7 @@ class RecordingMachine(WatchedSteps, Calls, Containers, Attributes, WatchedCalls
     def __init__(self, trace: Trace, lookasides, ledger):
         super().__init__(lookasides, ledger)
         self.routes.update(modules.HANDLERS)
+        self.routes.update(ROUTES)
         self.trace = trace
         trace.machine = self
         self.admitted: set[int] = set()
@@ -107,10 +108,14 @@ class RecordingMachine(WatchedSteps, Calls, Containers, Attributes, WatchedCalls
 
     def delete_global(self, frame, name):
         trace = self.trace
+        if trace.ended is None:
+            trace.read_key(self.space(frame.globals), name)
         super().delete_global(frame, name)
         if trace.ended is None:
             entry = self.space(frame.globals)
+            trace.before_write(entry)
             entry.known[name] = MISSING
+            entry.written.add(name)
             trace.write(dict.pop, (frame.globals, name, None), f"del {entry.source}.{name}")
 
     def load_cell(self, frame, cell, name):
@@ -142,9 +147,12 @@ class RecordingMachine(WatchedSteps, Calls, Containers, Attributes, WatchedCalls
     def delete_cell(self, frame, cell, name):
         trace = self.trace
         entry = trace.outside.get(id(cell))
+        if entry is not None and trace.ended is None:
+            self.load_cell(frame, cell, name)
         super().delete_cell(frame, cell, name)
         if entry is not None and trace.ended is None:
             entry.known["contents"] = EMPTY
+            entry.written.add("contents")
             trace.write(delete_cell, (cell,), f"del {entry.source}")
 
     def import_name(self, frame, name, fromlist, level):

@@ -14,6 +14,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from interpreter.recording import switches, torch_calls
+from interpreter.recording.numbers import plain
 from interpreter.recording.operations import Ref
 from interpreter.recording.torch_calls import (
     CONSTANT_KINDS,
@@ -27,8 +28,7 @@ from interpreter.recording.torch_calls import (
     mutates,
     plain_name,
 )
-from interpreter.recording.trace import Trace, Unknown
-from interpreter.recording.trace import LIVE
+from interpreter.recording.trace import LIVE, Trace, Unknown
 from interpreter.recording.trace import is_constant as trace_constant
 
 NO_KWARGS: dict = {}
@@ -69,9 +69,9 @@ def operate(trace: Trace, func, args, kwargs):
 
 def free_metadata(trace, name, func, args, kwargs):
     """A property that no guard fixes, such as where in its memory a tensor begins: what Python learned is checked."""
-    told = trace.replay.tell() if trace.replay is not None else LIVE
+    told = trace.replay.tell(name) if trace.replay is not None else LIVE
     value = func(*args, **kwargs) if told is LIVE else told
-    trace.told.append(value if trace_constant(value) else LIVE)
+    trace.told.append((name, value if trace_constant(value) else LIVE))
     if trace.ended is not None or not args or (name != "storage_offset" and trace.find(args[0]) is None):
         return value
     operation = trace.add(func, tuple(map(trace.template, args)), {}, number=True)
@@ -91,11 +91,12 @@ def metadata(trace, name, func, args, kwargs):
     """A property of a tensor: a constant, but for the shape of one whose shape may change."""
     if name in FREE_METADATA:
         return free_metadata(trace, name, func, args, kwargs)
-    if trace.replay is not None and (told := trace.replay.tell()) is not LIVE:
-        trace.told.append(told)
+    if trace.replay is not None and (told := trace.replay.tell(name)) is not LIVE:
+        trace.told.append((name, told))
         return told
     value = func(*args, **kwargs)
-    trace.told.append(value if type(value) in CONSTANT_KINDS and (name not in SHAPE_METADATA or not args or not trace.tainted(args[0])) else LIVE)
+    fixed = type(value) in CONSTANT_KINDS and (name not in SHAPE_METADATA or not args or not trace.tainted(args[0]))
+    trace.told.append((name, value if fixed else LIVE))
     if trace.ended is not None or name not in SHAPE_METADATA or not args or not trace.tainted(args[0]):
         return value
     if name in ("shape", "size"):
@@ -143,7 +144,12 @@ def record(trace, func, name, args, kwargs, direct, whole=False):
             func(*args, **kwargs)
     else:
         started = perf_counter()
-        result = func(*args, **kwargs)
+        try:
+            result = func(*args, **kwargs)
+        except TypeError as error:
+            if "Traced" not in str(error):
+                raise
+            result = func(*map(deeply_plain, args), **{key: deeply_plain(value) for key, value in kwargs.items()})  # says it in torch's words
         trace.operating += perf_counter() - started
     trace.events += 1
     if ended:
@@ -169,6 +175,13 @@ def record(trace, func, name, args, kwargs, direct, whole=False):
         trace.add_result(result, operation, tainted)
         return result
     return answer(trace, name, operation, result, direct)
+
+
+def deeply_plain(value):
+    """An argument without traced numbers, for a message that names types."""
+    if type(value) in (list, tuple):
+        return type(value)(map(deeply_plain, value))
+    return plain(value)
 
 
 def answer(trace, name, operation, result, direct):

@@ -126,11 +126,13 @@ class Replay:
         raise error.with_traceback(None)
 
 
-    def tell(self):
+    def tell(self, name: str):
         """What Python was told here of a tensor, before what the program has done changed it; LIVE: ask again."""
-        told = next(self.told, LIVE)
         if not self.has_next():
             return LIVE
+        asked, told = next(self.told, (name, LIVE))
+        if asked != name:
+            raise Diverged(f"taking up a call, {name} of a tensor was asked where it had been {asked}. {ADVICE}")
         return self.given.get(told.identity(), LIVE) if isinstance(told, Source) else told
 
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import collections
 import time
 
 import torch
 
 from interpreter.lookasides.registry import REGISTRY
 from interpreter.recording import guards, sources
+from interpreter.recording.leaving import make_plain
 from interpreter.recording.machine import RecordingMachine
 from interpreter.recording.mode import Recording
-from interpreter.recording.leaving import make_plain
 from interpreter.recording.results import Builder
 from interpreter.recording.trace import BY_IDENTITY, Outside, Trace, Unknown
 from interpreter.vm.errors import InterpreterError
 
-
-WRITTEN = (list, dict, set)
+WRITTEN = (list, dict, set, collections.deque)
 
 
 class Recorded:
@@ -97,7 +97,7 @@ def finish(recorded: Recorded):
         recorded.tail = f"{trace.ended}, at {trace.ended_where}"
     distinct(trace)
     if trace.numbered:
-        held = [entry.value for entry in trace.outside.values() if isinstance(entry.value, WRITTEN)] if trace.ended is not None else []
+        held = [entry.value for entry in trace.outside.values() if isinstance(entry.value, WRITTEN)]
         recorded.value, recorded.error, *_ = make_plain([recorded.value, recorded.error, *(write.args for write in trace.writes), *held], trace)
     trace.machine = None
     trace.keep.clear()

@@ -7,7 +7,6 @@ three ways: as code in a generated prologue, slowly by `walk` when a miss is exp
 
 from __future__ import annotations
 
-
 MEMBERS = ("_modules", "_parameters", "_buffers")
 
 

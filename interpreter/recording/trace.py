@@ -167,9 +167,10 @@ class Trace:
         value = entry.value
         if type(value) not in PLAIN_CLASSES:
             self.end(f"{entry.source} is a {type(value).__qualname__}: operations on subclasses of Tensor aren't recorded")
-        text = str(entry.source)
-        dynamic = frozenset(i for i in range(value.dim()) if (text, i) in self.dynamic) if self.dynamic else frozenset()
-        self.guard(guards.Tensor(entry.source, value, dynamic))
+        with torch._C.DisableTorchFunction():  # what the record asks for itself is nothing that Python was told
+            text = str(entry.source)
+            dynamic = frozenset(i for i in range(value.dim()) if (text, i) in self.dynamic) if self.dynamic else frozenset()
+            self.guard(guards.Tensor(entry.source, value, dynamic))
         self.tensors[id(value)] = (None, Input(entry.source), bool(dynamic))
 
     def find(self, value) -> Outside | None:
@@ -192,6 +193,8 @@ class Trace:
         if key in known:
             return known[key]
         space = entry.value
+        if "whole" in entry.written:
+            self.read_all(entry)
         if entry.whole:
             return space.get(key, MISSING)
         before = space if entry.original is None else entry.original

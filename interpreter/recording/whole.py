@@ -124,7 +124,7 @@ def changed_behind(trace) -> str | None:
 
 
 def differ(now, known) -> bool:
-    known = plain(known)
+    now, known = plain(now), plain(known)
     return now is not known and not (is_constant(now) and is_constant(known) and type(now) is type(known) and now == known)
 
 
