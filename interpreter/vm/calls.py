@@ -1,5 +1,6 @@
 """Calls: which route a callable takes, and how classes, bound methods and callable objects are taken apart."""
 
+import builtins
 import re
 from functools import partial
 from types import (
@@ -205,11 +206,14 @@ class Calls:
         """Call the real thing, natively."""
         key = native_key(function)
         self.note(key, "lookaside" if key in self.routes else "opaque")
-        if borrows(function) and self.frame.code is not None:
-            return FunctionType(_borrowing, self.frame.globals)(function, args, kwargs or {})
+        frame = self.frame
+        if frame.code is not None and (frame.builtins is not STANDARD or borrows(function)):
+            space = frame.globals if frame.builtins is STANDARD else {**frame.globals, "__builtins__": frame.builtins}
+            return FunctionType(_borrowing, space)(function, args, kwargs or {})
         return function(*args, **kwargs) if kwargs else function(*args)
 
 
+STANDARD = builtins.__dict__
 _type_call_slot = type.__dict__["__call__"]
 
 

@@ -20,8 +20,8 @@ class Frame:
 
     __slots__ = (
         "__weakref__", "back", "builtins", "code", "delegating", "depth", "fast", "function", "generator", "globals",
-        "handling", "hook", "iterator", "machine", "namespace", "owner", "plan", "priming", "shown", "snapshot",
-        "stack", "state", "ticks",
+        "handling", "hook", "iterator", "machine", "namespace", "origin", "owner", "plan", "priming", "shown",
+        "snapshot", "stack", "state", "ticks",
     )  # fmt: skip
 
     def __init__(self, machine, code, plan, function, global_names, builtin_names, fast, namespace=None):

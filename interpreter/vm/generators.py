@@ -6,6 +6,7 @@ and leaves the shim suspended; since the shim keeps no state of its own, both se
 the shim, so that what native code then throws into it reaches the frame.
 """
 
+import sys
 import weakref
 from types import CoroutineType, FunctionType, GeneratorType
 
@@ -14,7 +15,7 @@ from .current import current
 from .frame import Root, iterator_of
 from .hiding import hidden
 from .hooks import Hook
-from .pyframes import note_shim, user_traceback
+from .pyframes import live_frame, note_shim, user_traceback
 from .registry import VERSION
 from .unwinding import set_context
 from .values import NULL
@@ -145,10 +146,21 @@ def make_generator(frame):
         if generator.__qualname__ != function.__qualname__:
             generator.__qualname__ = function.__qualname__
     frame.owner = weakref.ref(generator)
+    if plan.kind == 0x80 and (depth := sys.get_coroutine_origin_tracking_depth()):
+        frame.origin = origin(frame.back, depth)
     owner = _Owner(frame, _forget)
     owner.key = id(generator)
     _owners[owner.key] = owner
     return generator
+
+
+def origin(frame, depth):
+    """Where a coroutine was made: (file, line, function) of at most ``depth`` frames."""
+    shown, found = live_frame(frame), []
+    while shown is not None and len(found) < depth:
+        found.append((shown.f_code.co_filename, shown.f_lineno, shown.f_code.co_name))
+        shown = shown.f_back
+    return tuple(found)
 
 
 class Generators:

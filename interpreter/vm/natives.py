@@ -144,16 +144,32 @@ def _spaces(machine, global_names, local_space):
     return global_names, global_names if local_space is None else local_space
 
 
+def evaluated(machine, args, kwargs):
+    """(source, globals, locals) as ``eval`` and ``exec`` are given them; None where CPython will refuse the call."""
+    if kwargs and (sys.version_info < (3, 13) or set(kwargs) - {"globals", "locals"}):
+        return None
+    spaces = dict(zip(("globals", "locals"), args[1:]))
+    if not 1 <= len(args) <= 3 or set(spaces) & set(kwargs) or user_frame(machine) is None:
+        return None
+    spaces.update(kwargs)
+    names, local_space = spaces.get("globals"), spaces.get("locals")
+    if names is not None and not isinstance(names, dict):
+        return None
+    if local_space is not None and not hasattr(type(local_space), "__getitem__"):
+        return None
+    return args[0], names, local_space
+
+
 @native(builtins.eval)
-def eval_(machine, source=NULL, globals=None, locals=None, /):
-    args = [value for value in (source, globals, locals) if value is not NULL]
-    proper = source is not NULL and (globals is None or isinstance(globals, dict))
-    if not proper or (locals is not None and not hasattr(type(locals), "__getitem__")) or user_frame(machine) is None:
-        return eval(*args)
+def eval_(machine, *args, **kwargs):
+    given = evaluated(machine, args, kwargs)
+    if given is None:
+        return eval(*args, **kwargs)
+    source, globals, locals = given
     space, names = _spaces(machine, globals, locals)
     if isinstance(source, CodeType):
         if source.co_freevars:
-            return eval(*args)
+            return eval(*args, **kwargs)
         sys.audit("exec", source)
         return _run_code(machine, source, space, names)
     return _run_code(machine, compile_source(machine, source, "eval"), space, names)
@@ -169,12 +185,12 @@ def compile_source(machine, source, mode):
 
 
 @native(builtins.exec)
-def exec_(machine, source=NULL, globals=None, locals=None, /, **kwargs):
-    args = [value for value in (source, globals, locals) if value is not NULL]
+def exec_(machine, *args, **kwargs):
     closure = kwargs.get("closure")
-    proper = source is not NULL and (globals is None or isinstance(globals, dict)) and not set(kwargs) - {"closure"}
-    if not proper or (locals is not None and not hasattr(type(locals), "__getitem__")) or user_frame(machine) is None:
+    given = evaluated(machine, args, {name: value for name, value in kwargs.items() if name != "closure"})
+    if given is None:
         return exec(*args, **kwargs)
+    source, globals, locals = given
     space, names = _spaces(machine, globals, locals)
     if isinstance(source, CodeType):
         free = len(source.co_freevars)

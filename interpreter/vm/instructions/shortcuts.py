@@ -8,6 +8,7 @@ from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodDescri
 
 from ..attributes import NATIVE, _module_get, read_verdict
 from ..binding import bind
+from ..calls import STANDARD
 from ..code import OPTIMIZED, Plan
 from ..frame import Frame, iterator_of
 from ..generators import FINISHED, RUNNING, SUSPENDED, LoopEnd, frame_of
@@ -247,7 +248,7 @@ def quick_call(frame, memory):
             if depth > machine.limit:
                 raise RecursionError("maximum recursion depth exceeded")
             return new
-    elif kind in NATIVE_KINDS and leads_nowhere(machine, function, args):
+    elif kind in NATIVE_KINDS and frame.builtins is STANDARD and leads_nowhere(machine, function, args):
         if memory[3] is function and memory[2] is machine.ledger:
             memory[4][0] += 1
         else:
