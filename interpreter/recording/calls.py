@@ -22,7 +22,7 @@ from interpreter.lookasides.registry import qualified_name
 from interpreter.recording import guards, sources, torch_calls
 from interpreter.recording.callbacks import python_reached
 from interpreter.recording.containers import CONTAINERS, DICTS, HASHED
-from interpreter.recording.mode import operate
+from interpreter.recording.mode import deeply_plain, operate
 from interpreter.recording.numbers import TRACED, pin, plain
 from interpreter.recording.position import Position
 from interpreter.recording.special import (
@@ -228,7 +228,12 @@ class Calls(Machine):
             pass
         seen = trace.seen
         trace.direct = unbound(callable) if kind in BOUND_NATIVE else callable
-        result = callable(*args, **(kwargs or {}))
+        try:
+            result = callable(*args, **(kwargs or {}))
+        except TypeError as error:
+            if "Traced" not in str(error):
+                raise
+            return callable(*map(deeply_plain, args), **{key: deeply_plain(value) for key, value in (kwargs or {}).items()})
         trace.direct = None
         if trace.seen == seen and trace.ended is None and not self.harmless(callable, result):
             self.sharp(callable, "a function of torch that can't be recorded")

@@ -144,12 +144,7 @@ def record(trace, func, name, args, kwargs, direct, whole=False):
             func(*args, **kwargs)
     else:
         started = perf_counter()
-        try:
-            result = func(*args, **kwargs)
-        except TypeError as error:
-            if "Traced" not in str(error):
-                raise
-            result = func(*map(deeply_plain, args), **{key: deeply_plain(value) for key, value in kwargs.items()})  # says it in torch's words
+        result = func(*args, **kwargs)
         trace.operating += perf_counter() - started
     trace.events += 1
     if ended:
