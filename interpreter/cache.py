@@ -157,7 +157,7 @@ def execute(entry: Entry, inputs: tuple, args, kwargs):
     segment, first = entry.root, inputs
     program = entry.program
     if program is not None:
-        segment = program.first(segment, inputs)
+        segment, inputs = program.first(segment, inputs, args, kwargs)
     if not (entry.logged if segment.origin is None else segment.logged):
         try:
             return segment.run(inputs, None)

@@ -1,4 +1,5 @@
-"""Backends: `(graph, example inputs, fakes) -> callable`, by the executor's name or from a backend of torch.compile's convention."""
+"""Backends: `(graph, example inputs, fakes) -> callable`, by the executor's name or from a backend of torch.compile's
+convention."""
 
 from __future__ import annotations
 
@@ -31,8 +32,14 @@ def aot(graph, examples, fakes):
     from torch._functorch.partitioners import default_partition
 
     with within(fakes):
-        return aot_module_simplified(graph, examples, fw_compiler=boxed_nop, bw_compiler=boxed_nop, partition_fn=default_partition,
-                                     keep_inference_input_mutations=True)
+        return aot_module_simplified(
+            graph,
+            examples,
+            fw_compiler=boxed_nop,
+            bw_compiler=boxed_nop,
+            partition_fn=default_partition,
+            keep_inference_input_mutations=True,
+        )
 
 
 def inductor(graph, examples, fakes):
@@ -44,7 +51,8 @@ def inductor(graph, examples, fakes):
 
 
 def cudagraphs(graph, examples, fakes):
-    """AOTAutograd's graphs captured once and replayed. What can't be captured (other devices, changing sizes) torch runs as it is, and says so."""
+    """AOTAutograd's graphs captured once and replayed. What can't be captured (other devices, changing sizes) torch
+    runs as it is, and says so."""
     from torch._dynamo.backends.cudagraphs import cudagraphs as capture
 
     with within(fakes):
@@ -60,7 +68,9 @@ def convention(backend):
         with within(fakes):
             made = backend(graph, examples)
         if not callable(made):
-            raise TypeError(f"the backend {getattr(backend, '__name__', backend)!r} gave a {type(made).__name__}, not a callable")
+            raise TypeError(
+                f"the backend {getattr(backend, '__name__', backend)!r} gave a {type(made).__name__}, not a callable"
+            )
         return made
 
     return make

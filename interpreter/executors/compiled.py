@@ -1,9 +1,10 @@
 """From recorded chains to compiled ones.
 
-`lower` takes a chain of segments and gives its first segment, and each one that follows a check which only the call itself can answer, a
-`Compiled`: the segments up to the next such check as one, in which the pieces that graphs can hold are calls of what the backend made of
-them. `Compiled` is a segment like those recorded, run by the eager executor's generated function; where it does not fit a call (sizes for
-which it was not compiled, memory shared in another way) the recorded segments serve.
+`lower` takes a chain of segments and gives its first segment, and each one that follows a check which only the call
+itself can answer, a `Compiled`: the segments up to the next such check as one, in which the pieces that graphs can
+hold are calls of what the backend made of them. `Compiled` is a segment like those recorded, run by the eager
+executor's generated function; where it does not fit a call (sizes for which it was not compiled, memory shared in
+another way) the recorded segments serve.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import time
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 import torch
 
@@ -20,8 +22,9 @@ from interpreter.executors.graphable import draws, effectful, is_switch, observe
 from interpreter.executors.graphs import GraphWriter
 from interpreter.executors.pieces import Parting, Piece, step_operations
 from interpreter.recording import guards
-from interpreter.recording.operations import Input, Operation, refs_of
+from interpreter.recording.operations import Build, Input, Operation, Ref, refs_of
 from interpreter.recording.program import Segment
+from interpreter.recording.prologue import Prologue
 from interpreter.recording.trace import Trace, same
 
 FIRST_PIECE = 1_000_000
@@ -34,7 +37,9 @@ class Surroundings:
         self.grad = torch.is_grad_enabled()
         self.inference = torch.is_inference_mode_enabled()
         self.dtype = torch.get_default_dtype()
-        self.autocast = {device: (torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)) for device in ("cpu", "cuda")}
+        self.autocast = {
+            device: (torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)) for device in ("cpu", "cuda")
+        }
         self.cache = torch.is_autocast_cache_enabled()
 
     def restore(self):
@@ -72,6 +77,8 @@ class Compiled(Segment):
         self.logged = self.check is not None or any(type(step) is Operation and effectful(step) for step in steps)
         self.events = [event for segment in origin for event in segment.events]
         self.holds = None
+        self.asks = self.agrees = None
+        self.gate = None
         self.apart: tuple[list[int], list[int]] | None = None
 
     @property
@@ -82,7 +89,7 @@ class Compiled(Segment):
     def graphs(self) -> list:
         return [piece.graph for piece in self.pieces if piece.graph is not None]
 
-    def serves(self, inputs) -> bool:
+    def fits(self, inputs) -> bool:
         """Whether it was compiled for sizes and shared memory as these inputs have them."""
         if self.holds is not None and not self.holds(inputs):
             return False
@@ -90,7 +97,20 @@ class Compiled(Segment):
             return True
         written, others = self.apart
         memories = {inputs[number].untyped_storage()._cdata for number in written}
-        return len(memories) == len(written) and memories.isdisjoint([inputs[number].untyped_storage()._cdata for number in others])
+        return len(memories) == len(written) and memories.isdisjoint(
+            [inputs[number].untyped_storage()._cdata for number in others]
+        )
+
+    def answers(self, inputs) -> bool:
+        """Whether the numbers that Python asks of the inputs are as in the recorded call, as far as that matters."""
+        if self.asks is None:
+            return True
+        try:
+            return self.agrees((*inputs, *self.asks(inputs, {})))
+        except (
+            Exception
+        ):  # a number that can't be had of these inputs: the recorded operations will raise that in their place
+            return False
 
     def computed(self) -> set[int]:
         """The results of the recorded operations."""
@@ -103,8 +123,9 @@ class Compiled(Segment):
 
 @dataclass
 class Job:
-    """What to lower: `chain[start:]`. `sources` are what the prologue gives, in order; `examples`, `dynamic` (free dimensions) and `changing` (ints
-    not guarded by value) say what they are like, by the source's identity. `unfit` says why it can't be compiled, if so."""
+    """What to lower: `chain[start:]`. `sources` are what the prologue gives, in order; `examples`, `dynamic` (free
+    dimensions) and `changing` (ints not guarded by value) say what they are like, by the source's identity. `unfit`
+    says why it can't be compiled, if so."""
 
     chain: list[Segment]
     start: int
@@ -114,6 +135,10 @@ class Job:
     changing: set
     surroundings: Surroundings
     unfit: str | None = None
+    gate: Prologue | None = (
+        None  # what gives the inputs, where that isn't the entry's prologue; then the whole chain has to be one stretch
+    )
+    replaces: bool = False
     phases: dict = field(default_factory=lambda: {"lower": 0.0, "backend": 0.0})
 
     @property
@@ -123,11 +148,21 @@ class Job:
 
     def like(self, inputs: tuple) -> Job:
         """The same for other inputs."""
-        return Job(self.chain, self.start, self.sources, dict(zip(self.sources, inputs)), self.dynamic, self.changing, Surroundings())
+        return Job(
+            self.chain,
+            self.start,
+            self.sources,
+            dict(zip(self.sources, inputs)),
+            self.dynamic,
+            self.changing,
+            Surroundings(),
+            gate=self.gate,
+        )
 
 
 def prepare(trace: Trace, chain, start, sources: dict, call) -> Job:
-    """A job for a trace just recorded; what the inputs are like is taken from the trace and from `call` = (args, kwargs)."""
+    """A job for a trace just recorded; what the inputs are like is taken from the trace and from `call` = (args,
+    kwargs)."""
     values = {entry.source.identity(): entry.value for entry in trace.outside.values()}
     shapes = {guard.source.identity(): guard for guard in trace.guards if isinstance(guard, guards.Tensor)}
     examples, unfit = {}, None
@@ -149,12 +184,16 @@ def prepare(trace: Trace, chain, start, sources: dict, call) -> Job:
 
 def is_like(example, guard) -> bool:
     """Whether a tensor still has the shape that was guarded when it was read."""
-    return isinstance(example, torch.Tensor) and list(example.shape) == guard.shape and (
-        example.layout is not torch.strided or list(example.stride()) == guard.strides)
+    return (
+        isinstance(example, torch.Tensor)
+        and list(example.shape) == guard.shape
+        and (example.layout is not torch.strided or list(example.stride()) == guard.strides)
+    )
 
 
 def lower(job: Job, backend) -> list[Compiled]:
-    """Compile: each serves in the place of the first recorded segment of its `origin`. Raises Unfit, and what the backend raises."""
+    """Compile: each serves in the place of the first recorded segment of its `origin`. Raises Unfit, and what the
+    backend raises."""
     if job.unfit is not None:
         raise Unfit(job.unfit)
     with job.surroundings.again():
@@ -165,43 +204,67 @@ def lowered(job: Job, backend) -> list[Compiled]:
     started = time.perf_counter()
     fakes = Fakes()
     for identity in job.sources:
-        fakes.add_input(identity, job.examples[identity], job.dynamic.get(identity, frozenset()), identity in job.changing)
+        fakes.add_input(
+            identity, job.examples[identity], job.dynamic.get(identity, frozenset()), identity in job.changing
+        )
     needs_grad = {id(fake): fake.requires_grad for fake in fakes.inputs.values() if isinstance(fake, torch.Tensor)}
     with job.surroundings.again(), fakes.context():
         for segment in job.chain:
             for operation in segment.operations:
                 fakes.do(operation)
         trunks = list(stretches(job, fakes))
+    job.examples, fakes.examples = {}, {}
+    if job.gate is not None and [len(trunk) for trunk in trunks] != [len(job.chain)]:
+        raise Unfit("it has checks of its own")
     for fake in fakes.inputs.values():
         if isinstance(fake, torch.Tensor) and fake.requires_grad is not needs_grad[id(fake)]:
             raise Unfit("an input that needed no gradient is written with values that do")
     made = [part(trunk, job, fakes) for trunk in trunks]
     made = [compiled for compiled in made if compiled.pieces]
     backend_seconds = compile_pieces(job, made, fakes, backend)
-    holds = fakes.sizes_hold()
+    holds, agrees = fakes.conditions()
+    asks = asking(job, fakes) if agrees is not None else None
     for compiled in made:
-        compiled.holds = holds
+        compiled.holds, compiled.asks, compiled.agrees, compiled.gate = holds, asks, agrees, job.gate
         eager.lower(compiled, job.inputs, compiled.logged)
     job.phases["backend"] += backend_seconds
     job.phases["lower"] += time.perf_counter() - started - backend_seconds
     return made
 
 
+def asking(job: Job, fakes: Fakes):
+    """`asks(inputs, values)`: the numbers that Python asks of inputs, before anything is done."""
+    segment = Segment()
+    segment.operations = list(
+        {operation.index: operation for _, needed in fakes.asked for operation in needed}.values()
+    )
+    segment.result = Build(tuple, tuple(Ref(operation.index) for operation, _ in fakes.asked))
+    return eager.lower(segment, job.inputs, False)
+
+
 def stretches(job: Job, fakes: Fakes):
     """Lists of segments between checks that only the call can answer."""
     trunk: list[Segment] = []
-    for segment in job.chain[job.start:]:
+    for segment, following in zip_longest(job.chain[job.start :], job.chain[job.start + 1 :]):
         trunk.append(segment)
         if segment.tail is not None:
             return
-        if segment.check is None or len(segment.branches) > 1 or not fakes.implied(segment.check):
+        if following is None or not fakes.implied(segment.check, answer_to(segment, following)):
             yield trunk
             trunk = []
 
 
+def answer_to(segment: Segment, following: Segment):
+    """The answer to a segment's check that leads to another segment."""
+    for (kind, answer), alternatives in segment.branches.items():
+        if any(each is following for each in alternatives):
+            return answer if kind in (bool, int, str) else segment.check.answer
+    return segment.check.answer
+
+
 def part(trunk: list[Segment], job: Job, fakes: Fakes) -> Compiled:
     """One stretch as steps, which may be left only where it is known what to do again."""
-    operations = [operation for segment in trunk for operation in segment.operations]
+    operations = asked_first([operation for segment in trunk for operation in segment.operations], fakes)
     last = trunk[-1]
     final = set(refs_of(last.check.value, [])) if last.check is not None else set()
     seen = set(leaving(last))
@@ -212,25 +275,43 @@ def part(trunk: list[Segment], job: Job, fakes: Fakes) -> Compiled:
     inside = {operation.index for operation in operations}
     compiled = Compiled(trunk, Parting(operations, fakes, (final | set(leaving(last))) & inside, seen & inside).steps())
     outside = {memory(fake) for fake in fakes.inputs.values() if isinstance(fake, torch.Tensor)}
-    before = [operation for segment in job.chain[:job.chain.index(trunk[0])] for operation in segment.operations]
+    before = [operation for segment in job.chain[: job.chain.index(trunk[0])] for operation in segment.operations]
     if any(writes(operation, fakes, outside) for operation in before):
-        raise Unfit("tensors from outside the call are written before a check, and what was written can't be taken back")
+        raise Unfit(
+            "tensors from outside the call are written before a check, and what was written can't be taken back"
+        )
     wrote = None
     for step in compiled.steps:
-        if wrote is not None and not (type(step) is Operation and (step.number or step.element or step.function is same)):
-            raise Unfit(f"tensors from outside the call are written ({wrote}) before something that may fail and is no part of the same graph"
-                        f" ({describe(step, fakes)})")
+        if wrote is not None and not (
+            type(step) is Operation and (step.number or step.element or step.function is same)
+        ):
+            raise Unfit(
+                f"tensors from outside the call are written ({wrote}) before something that may fail and is no part of "
+                f"the same graph ({describe(step, fakes)})"
+            )
         inner = step.operations if type(step) is Piece else [step]
         wrote = wrote or next((str(operation) for operation in inner if writes(operation, fakes, outside)), None)
     if wrote is not None and last.check is not None:
         raise Unfit(f"tensors from outside the call are written ({wrote}) before a check: {last.check}")
     for operation in operations:
         if draws(operation) and fakes.written.get(operation.index) and not writes(operation, fakes, outside):
-            raise Unfit(f"random numbers are drawn into a tensor made inside the call ({operation}, at {operation.where})")
+            raise Unfit(
+                f"random numbers are drawn into a tensor made inside the call ({operation}, at {operation.where})"
+            )
         if observes_autograd(operation) and any(type(part) is Input for part in operation.args):
-            raise Unfit(f"autograd of a tensor from outside the call is changed or looked at ({operation}, at {operation.where})")
+            where = f"{operation}, at {operation.where}"
+            raise Unfit(f"autograd of a tensor from outside the call is changed or looked at ({where})")
     compiled.apart = apart(compiled, job, fakes)
     return compiled
+
+
+def asked_first(operations: list[Operation], fakes: Fakes) -> list[Operation]:
+    """Numbers that can be asked at once are asked at once: graphs need not end for them."""
+    early = {operation.index for _, needed in fakes.asked for operation in needed}
+    fakes.in_graph.update(dict.fromkeys(early, False))
+    return [each for each in operations if each.index in early] + [
+        each for each in operations if each.index not in early
+    ]
 
 
 def writes(operation, fakes: Fakes, outside) -> bool:
@@ -281,7 +362,8 @@ def apart(compiled: Compiled, job: Job, fakes: Fakes):
 
 
 def compile_pieces(job: Job, made: list[Compiled], fakes: Fakes, backend) -> float:
-    """Give each piece what the backend makes of its graph, under the grad mode and autocast that it will run in. Returns the backend's seconds."""
+    """Give each piece what the backend makes of its graph, under the grad mode and autocast that it will run in.
+    Returns the backend's seconds."""
     pieces = {id(piece.operations[0]): piece for compiled in made for piece in compiled.pieces}
     seconds = 0.0
     with job.surroundings.again():
@@ -292,8 +374,10 @@ def compile_pieces(job: Job, made: list[Compiled], fakes: Fakes, backend) -> flo
                 piece = pieces.get(id(operation))
                 if piece is not None and (piece.gives or piece.writes):
                     piece.graph = GraphWriter(piece.takes).write(piece.operations, piece.gives)
-                    examples = [fakes.value(template) if type(template) is Input else fakes.fresh(fakes.value(template))
-                                for template in piece.takes]
+                    examples = [
+                        fakes.value(template) if type(template) is Input else fakes.fresh(fakes.value(template))
+                        for template in piece.takes
+                    ]
                     started = time.perf_counter()
                     piece.compiled = backend(piece.graph, examples, fakes)
                     seconds += time.perf_counter() - started

@@ -1,22 +1,26 @@
 """Executors other than the eager one: when programs are compiled, and which compiled program serves a call.
 
-Every entry is lowered by the eager executor first. What a compiler makes of it serves in its place, once it is there and where it fits; a program
-that can't be compiled stays with the eager executor, and a warning says so.
+Every entry is lowered by the eager executor first. What a compiler makes of it serves in its place, once it is there
+and where it fits; a program that can't be compiled stays with the eager executor, and a warning says so.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
 import warnings
+from pathlib import Path
 
 from interpreter.executors import backends
 from interpreter.executors.compiled import Compiled, Job, lower, prepare, reason_of, used_by
 
 VARIANTS = 4
+OURS = str(Path(__file__).resolve().parent.parent)
 
 
 class NotCompiled(UserWarning):
-    """A program that an executor was asked to compile is run by the eager executor: its results are right, it gains no speed."""
+    """A program that an executor was asked to compile is run by the eager executor: its results are right, it gains no
+    speed."""
 
 
 class Executor:
@@ -30,62 +34,88 @@ class Executor:
 
     def program(self, trace, chain, sources, call, phases) -> Program:
         """What serves an entry's calls. Compiles now, or begins to."""
-        made = Program(self, phases)
-        made.compile(prepare(trace, chain, 0, sources, call))
+        made = Program(self, prepare(trace, chain, 0, sources, call), phases)
+        made.compile([made.job])
         return made
 
     def tell(self, reason: str):
         """Warn, once for each reason."""
         if reason not in self.told:
             self.told.add(reason)
-            warnings.warn(f"executor={self.name!r} did not compile a program, which the eager executor runs instead: {reason}. Its results are "
-                          "right; to have it compiled, change what is named here, and otherwise leave it to executor=\"eager\"",
-                          NotCompiled, stacklevel=6)
+            text = (
+                f"executor={self.name!r} did not compile a program, which the eager executor runs instead: {reason}. "
+                "Its results are right; to have it compiled, change what is named here, and otherwise leave it to "
+                'executor="eager"'
+            )
+            warnings.warn(text, NotCompiled, stacklevel=users_level())
+
+
+def users_level() -> int:
+    """The `stacklevel` at which the user's line stands, for who calls `warnings.warn`."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OURS):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 class Program:
     """The compiled forms of one entry, by the recorded segment in whose place they serve."""
 
-    def __init__(self, executor: Executor, phases: dict):
+    def __init__(self, executor: Executor, job: Job, phases: dict):
         self.executor = executor
         self.phases = phases
         self.variants: dict[int, list[Compiled]] = {}
         self.compiled: list[Compiled] = []
-        self.job: Job | None = None
+        self.job = job
         self.failures: list[str] = []
         self.threads: list[threading.Thread] = []
-        self.given_up = False
+        self.settled = False
+        self.attempts = 0
 
-    def compile(self, job: Job):
-        if job.start == 0:
-            self.job = job
+    def compile(self, *choices: list[Job]):
+        """Lower the jobs of the first of the choices that can be. An empty choice at the end: if none can, nothing is
+        said."""
         if self.executor.background:
-            thread = threading.Thread(target=self.work, args=(job,), name="zoobench-compile", daemon=True)
+            thread = threading.Thread(target=self.work, args=(choices,), name="zoobench-compile", daemon=True)
             self.threads.append(thread)
             thread.start()
             return
-        self.work(job)
+        self.work(choices)
         self.report()
 
-    def work(self, job: Job):
-        """Lower a job, here or in a thread; a failure is kept until the next call can report it."""
-        try:
-            made = lower(job, self.executor.backend)
-        except Exception as error:
-            self.given_up = True
-            self.failures.append(reason_of(error))
+    def work(self, choices):
+        """Lower, here or in a thread; a failure is kept until the next call can report it."""
+        reason = ""
+        for jobs in choices:
+            try:
+                made = [lower(job, self.executor.backend) for job in jobs]
+            except Exception as error:
+                reason = reason_of(error)
+                continue
+            finally:
+                for job in jobs:
+                    for name, seconds in job.phases.items():
+                        self.phases[name] = self.phases.get(name, 0.0) + seconds
+            for job, several in zip(jobs, made):
+                self.serve(job, several)
             return
-        finally:
-            job.examples = {}
-            for name, seconds in job.phases.items():
-                self.phases[name] = self.phases.get(name, 0.0) + seconds
+        self.failures.append(reason)
+
+    def serve(self, job: Job, made: list[Compiled]):
+        """From now on these serve. What reads results that earlier forms do not give takes their place."""
+        if job.replaces:
+            for segment in job.chain:
+                self.variants.pop(id(segment), None)
         for compiled in made:
             self.compiled.append(compiled)
-            self.variants.setdefault(id(compiled.origin[0]), []).insert(0, compiled)
+            variants = self.variants.setdefault(id(compiled.origin[0]), [])
+            variants.insert(0 if compiled.gate is None else len(variants), compiled)
 
     def failed(self, error: Exception):
         """A compiled program raised where the interpreter, doing the call again, did not."""
-        self.executor.tell(f"it was compiled, but then raised {reason_of(error)}, which the same operations do not do one by one")
+        self.executor.tell(
+            f"it was compiled, but then raised {reason_of(error)}, which the same operations do not do one by one"
+        )
 
     def report(self):
         while self.failures:
@@ -97,44 +127,60 @@ class Program:
             thread.join()
         self.threads.clear()
 
-    def first(self, segment, inputs):
-        """What runs a call from its beginning. Sizes that nothing was compiled for yet are compiled for, up to a bound."""
+    def first(self, segment, inputs, args, kwargs):
+        """What runs a call from its beginning, and its inputs. Sizes that nothing was compiled for yet are compiled
+        for, up to a bound."""
         if self.failures:
             self.report()
         variants = self.variants.get(id(segment), ())
+        fits = not variants
         for compiled in variants:
-            if compiled.serves(inputs):
-                return compiled
-        if variants and self.job is not None and not self.given_up and not self.threads_alive():
-            if len(variants) >= VARIANTS:
-                self.given_up = True
-                self.executor.tell(f"its inputs' sizes or sharing of memory keep changing in ways that need code of their own ({VARIANTS} so far)")
-            else:
-                self.compile(self.job.like(inputs))
-                variants = self.variants[id(segment)]
-                if variants[0].serves(inputs):
-                    return variants[0]
-        return segment
+            given = inputs if compiled.gate is None else compiled.gate.check(args, kwargs)
+            if type(given) is tuple and compiled.fits(given):
+                if compiled.answers(given):
+                    return compiled, given
+                fits = True
+        if fits or self.settled or self.busy():
+            return segment, inputs
+        if self.attempts == VARIANTS:
+            self.settled = True
+            self.executor.tell(
+                "sizes of its inputs, or which of them share memory, keep changing in ways that need code of their own "
+                f"({VARIANTS} so far)"
+            )
+            return segment, inputs
+        self.attempts += 1
+        self.compile([self.job.like(inputs)], [])
+        compiled = self.variants[id(segment)][0]
+        if compiled is not variants[0] and compiled.fits(inputs) and compiled.answers(inputs):
+            return compiled, inputs
+        return segment, inputs
 
-    def threads_alive(self) -> bool:
+    def busy(self) -> bool:
+        """Whether something is being compiled in the background."""
         self.threads = [thread for thread in self.threads if thread.is_alive()]
         return bool(self.threads)
 
     def following(self, segment, inputs):
         """What runs a call from a segment on."""
         for compiled in self.variants.get(id(segment), ()):
-            if compiled.serves(inputs):
+            if compiled.fits(inputs) and compiled.answers(inputs):
                 return compiled
         return segment
 
     def add_branch(self, path, branch, trace, sources, call):
-        """Compile a branch that was recorded after `path` (segments, recorded or compiled). What it needs of earlier results must be given."""
-        earlier = [origin for segment in path for origin in getattr(segment, "origin", [segment])]
-        chain = [*earlier, *branch]
+        """Compile what was recorded from a check on, after `path` (segments, recorded or compiled): as one with what
+        came before where the check asks for a number that is known at once, else by itself. What it needs of earlier
+        results must then be given."""
+        earlier = [origin for segment in path for origin in segment.origin or [segment]]
+        whole = prepare(trace, [*earlier, *branch], 0, sources, call)
+        whole.gate = branch[0].prologue
         needed = {index for segment in branch for index in used_by(segment)}
-        lacking = any(needed & segment.computed() - segment.available() for segment in path if isinstance(segment, Compiled))
+        lacking = any(
+            needed & segment.computed() - segment.available() for segment in path if segment.origin is not None
+        )
+        jobs = [prepare(trace, [*earlier, *branch], len(earlier), sources, call)]
         if lacking:
-            for segment in earlier:
-                self.variants.pop(id(segment), None)
-            self.compile(prepare(trace, earlier, 0, self.job.sources, call))
-        self.compile(prepare(trace, chain, len(earlier), sources, call))
+            jobs.insert(0, prepare(trace, earlier, 0, self.job.sources, call))
+            jobs[0].replaces = True
+        self.compile([whole], jobs)

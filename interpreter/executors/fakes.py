@@ -1,9 +1,10 @@
 """A recorded chain of operations on fake tensors: what each value is like, without computing it.
 
-Compilers need examples of a graph's inputs, and partitioning needs to know which values are one object, which share memory and
-which need gradients. Torch's fake tensors tell all of it, symbolic sizes included: a size that the prologue leaves free is a symbol, one
-that depends on data is an unbacked symbol. Checks on sizes that follow from the inputs become conditions on the symbols (`sizes_hold`), so
-that the stretches before and after them can be one graph.
+Compilers need examples of a graph's inputs, and partitioning needs to know which values are one object, which share
+memory and which need gradients. Torch's fake tensors tell all of it, symbolic sizes included: a size that the
+prologue leaves free is a symbol, one that depends on data is an unbacked symbol. Checks on sizes that follow from
+the inputs become conditions on the symbols (`conditions`), so that the stretches before and after them can be one
+graph.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import warnings
 import torch
 from torch._dispatch.python import enable_python_dispatcher
 from torch._dynamo.source import LocalSource
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, unset_fake_temporarily
 from torch.fx.experimental.symbolic_shapes import (
     SYMPY_INTERP,
     DimDynamic,
@@ -27,14 +28,17 @@ from torch.fx.experimental.symbolic_shapes import (
 from interpreter.executors.graphable import (
     NORMS,
     SIZES,
+    effectful,
     is_number_function,
     is_switch,
     is_torch,
     may_be_in_graph,
 )
 from interpreter.recording.operations import Build, Check, Input, Operation, Ref
-from interpreter.recording.torch_calls import PLAIN_CLASSES, is_getter, plain_name
+from interpreter.recording.torch_calls import PLAIN_CLASSES, is_getter, mutates, plain_name
 
+ASKING = {"item", "__int__", "__index__"}
+SHORT = 8
 UNKNOWN = type("Unknown", (), {"__repr__": lambda self: "unknown"})()
 SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
@@ -54,13 +58,20 @@ class Fakes:
         self.in_graph: dict[int, bool] = {}
         self.reasons: dict[int, str] = {}
         self.written: dict[int, list] = {}
+        self.spoiled: set = set()
+        self.operations: dict[int, Operation] = {}
+        self.examples: dict = {}
+        self.dirty: set = set()  # memory of inputs that the operations so far write to
+        self.asked: list[tuple[Operation, list[Operation]]] = []
         self.symbolic: list[tuple[str, object]] = []
 
     # Inputs
 
     def add_input(self, identity, example, dynamic=frozenset(), changing=False):
-        """An input like `example`; `dynamic` are its free dimensions, `changing` marks an int that isn't guarded by value."""
+        """An input like `example`; `dynamic` are its free dimensions, `changing` marks an int that isn't guarded by
+        value."""
         source = LocalSource(f"t{len(self.inputs)}")
+        self.examples[identity] = example
         if isinstance(example, torch.Tensor):
             made = self.fake_tensor(example, source, dynamic)
             if dynamic:
@@ -94,6 +105,7 @@ class Fakes:
         """Take one operation: its fake result, whether a graph can hold it, and what it writes to."""
         function = operation.function
         index = operation.index
+        self.operations[index] = operation
         self.values[index] = UNKNOWN
         self.in_graph[index] = False
         if is_switch(function):
@@ -102,24 +114,115 @@ class Fakes:
             return
         if not (is_torch(function) or is_number_function(function) or operation.element):
             self.reasons[index] = "it is no function of torch"
+            self.spoil(operation)
             return
         try:
             args = tuple(map(self.value, operation.args))
             kwargs = {key: self.value(part) for key, part in operation.kwargs.items()}
         except Unfit as reason:
             self.reasons[index] = str(reason)
+            self.spoil(operation)
+            return
+        if plain_name(function) in ASKING and self.ask(operation):
             return
         before = versions(args, kwargs)
         try:
             result = call(function, args, kwargs)
         except Exception as error:
             self.reasons[index] = f"{type(error).__name__} on fake tensors: {first_line(error)}"
+            self.spoil(operation)
             return
         self.values[index] = result
         self.written[index] = [value for value, version in before if value._version != version]
         if plain_name(function) in NORMS:
             self.written[index] += [value for value in args[3:5] if isinstance(value, torch.Tensor)]
+        self.dirty.update(memory(value) for value in self.written[index])
         self.in_graph[index] = may_be_in_graph(operation) and self.fits(operation, result)
+
+    # Numbers that Python asks of inputs
+
+    def ask(self, operation: Operation) -> bool:
+        """A number that is computed from inputs alone, in a few operations, can be asked before anything else is
+        done: conditions on it are conditions on the inputs. False where it can't be; else its value is a symbol with
+        the number's present value as an example."""
+        needed = self.slice(operation)
+        if needed is None or free_unbacked_symbols([value for value in self.inputs.values() if value is not UNKNOWN]):
+            return False
+        try:
+            with unset_fake_temporarily():
+                value = self.real(needed)
+        except Exception:
+            return False
+        if type(value) is not int:
+            return False
+        source = LocalSource(f"t{len(self.inputs) + len(self.asked)}")
+        made = self.shape_env.create_unspecified_symint_and_symbol(value, source, DimDynamic.DYNAMIC)
+        self.values[operation.index] = made
+        self.symbolic.append((source.local_name, made))
+        self.asked.append((operation, needed))
+        return True
+
+    def slice(self, operation: Operation) -> list[Operation] | None:
+        """The operations that lead from inputs to a result, in order; None where they are many, change anything or read
+        what has been changed."""
+        needed, queue = {}, [operation]
+        while queue:
+            each = queue.pop()
+            if each.index in needed:
+                continue
+            needed[each.index] = each
+            if (
+                len(needed) > SHORT
+                or effectful(each)
+                or self.written.get(each.index)
+                or not is_torch(each.function)
+                and not each.element
+            ):
+                return None
+            for part in parts_of((each.args, each.kwargs)):
+                if type(part) is Ref:
+                    queue.append(self.operations[part.index])
+                elif any(
+                    memory(value) in self.dirty | self.spoiled
+                    for value in tensors_in(self.inputs.get(part.source.identity()))
+                ):
+                    return None
+        return [needed[index] for index in sorted(needed)]
+
+    def real(self, operations: list[Operation]):
+        """The last result of operations on the examples themselves."""
+        values: dict = {}
+
+        def value(template):
+            kind = type(template)
+            if kind is Ref:
+                return values[template.index]
+            if kind is Input:
+                return self.examples[template.source.identity()]
+            if kind is Build:
+                return self.build(template, value)
+            return template
+
+        for operation in operations:
+            args = tuple(map(value, operation.args))
+            values[operation.index] = call(
+                operation.function, args, {key: value(part) for key, part in operation.kwargs.items()}
+            )
+        return values[operations[-1].index]
+
+    def spoil(self, operation):
+        """What an operation that was not done on fakes may have changed is no longer known: it may need gradients now,
+        for one."""
+        if operation.function is print or (
+            is_torch(operation.function) and not mutates(operation.function, operation.kwargs)
+        ):
+            return
+        for template in parts_of((operation.args, operation.kwargs)):
+            try:
+                value = self.value(template)
+            except Unfit:
+                continue
+            self.spoiled.update(memory(tensor) for tensor in tensors_in(value))
 
     def fits(self, operation, result) -> bool:
         if type(result) in SYMBOLIC or type(result) is int or type(result) is torch.Size:
@@ -130,25 +233,33 @@ class Fakes:
         """The fake that a template stands for. Raises Unfit where it isn't known."""
         kind = type(template)
         if kind is Ref or kind is Input:
-            found = self.values.get(template.index, UNKNOWN) if kind is Ref else self.inputs.get(template.source.identity(), UNKNOWN)
-            if found is UNKNOWN:
+            found = (
+                self.values.get(template.index, UNKNOWN)
+                if kind is Ref
+                else self.inputs.get(template.source.identity(), UNKNOWN)
+            )
+            if found is UNKNOWN or (
+                self.spoiled and any(memory(tensor) in self.spoiled for tensor in tensors_in(found))
+            ):
                 raise Unfit(f"{template} is not known before it runs")
             return found
-        if kind is Build:
-            if template.kind is dict:
-                return {pair.parts[0]: self.value(pair.parts[1]) for pair in template.parts}
-            parts = [self.value(part) for part in template.parts]
-            if template.kind is slice:
-                return slice(*parts)
-            if template.kind in (list, tuple, torch.Size):
-                return parts if template.kind is list else tuple(parts)
-            raise Unfit(f"a {getattr(template.kind, '__name__', template.kind)} among the arguments")
-        return template
+        return self.build(template, self.value) if kind is Build else template
+
+    def build(self, template, value):
+        """The container that a template stands for, from what `value` gives for its parts."""
+        if template.kind is dict:
+            return {pair.parts[0]: value(pair.parts[1]) for pair in template.parts}
+        parts = [value(part) for part in template.parts]
+        if template.kind is slice:
+            return slice(*parts)
+        if template.kind in (list, tuple, torch.Size):
+            return parts if template.kind is list else tuple(parts)
+        raise Unfit(f"a {getattr(template.kind, '__name__', template.kind)} among the arguments")
 
     # Checks
 
-    def implied(self, check: Check) -> bool:
-        """Whether the answer follows from the inputs' guards, perhaps with a condition on free sizes that is noted."""
+    def implied(self, check: Check, answer) -> bool:
+        """Whether an answer follows from the inputs' guards, perhaps with a condition on free sizes that is noted."""
         try:
             value = self.value(check.value)
         except Unfit:
@@ -156,22 +267,29 @@ class Fakes:
         if isinstance(value, (torch.Tensor, list, tuple, dict)):
             return False
         if type(value) not in SYMBOLIC:
-            return type(value) is type(check.answer) and value == check.answer
-        if free_unbacked_symbols(value):  # it depends on data: unless it is so for all data only the call itself can tell
-            return type(value) is torch.SymBool and statically_known_true(value if check.answer else torch.sym_not(value))
-        return (bool(value) if type(value) is torch.SymBool else value) == check.answer
+            return type(value) is type(answer) and value == answer
+        if free_unbacked_symbols(
+            value
+        ):  # it depends on data: unless it is so for all data only the call itself can tell
+            return type(value) is torch.SymBool and statically_known_true(value if answer else torch.sym_not(value))
+        return (bool(value) if type(value) is torch.SymBool else value) == answer
 
-    def sizes_hold(self):
-        """`holds(inputs by number)`: whether all that was assumed about free sizes is so; None where nothing is free. Also the numbers it reads."""
+    def conditions(self):
+        """Two functions: `holds(inputs)`, whether all that was assumed about free sizes is so, and `agrees(inputs
+        and asked numbers)`, the same about asked numbers. None where nothing was assumed."""
         if not self.symbolic:
-            return None
-        guards = self.shape_env.produce_guards([made for _, made in self.symbolic], [LocalSource(name) for name, _ in self.symbolic],
-                                               ignore_static=True)
-        guards = list(dict.fromkeys(guards))
-        if not guards:
-            return None
-        text = re.sub(r"L\['t(\d+)'\]", r"inputs[\1]", " and ".join(f"({guard})" for guard in guards))
-        return eval(f"lambda inputs: {text}", dict(SYMPY_INTERP))
+            return None, None
+        texts = self.shape_env.produce_guards(
+            [made for _, made in self.symbolic], [LocalSource(name) for name, _ in self.symbolic], ignore_static=True
+        )
+        asked = {str(len(self.inputs) + number) for number in range(len(self.asked))}
+        on_sizes, on_numbers = [], []
+        for text in dict.fromkeys(texts):
+            names = set(re.findall(r"L\['t(\d+)'\]", text))
+            (on_numbers if names & asked else on_sizes).append(
+                "(" + re.sub(r"L\['t(\d+)'\]", r"inputs[\1]", text) + ")"
+            )
+        return condition(on_sizes), condition(on_numbers)
 
     def fresh(self, fake):
         """An example input like a fake that is the result of an operation: with no history."""
@@ -182,11 +300,21 @@ class Fakes:
         return made.requires_grad_(fake.requires_grad)
 
 
+def condition(texts):
+    """A function of a tuple from the texts of what must hold of its items."""
+    return eval(f"lambda inputs: {' and '.join(texts)}", dict(SYMPY_INTERP)) if texts else None
+
+
 class _Fake:
     """The context in which operations are done on fakes."""
 
     def __init__(self, fakes: Fakes):
-        self.parts = (warnings.catch_warnings(), fakes.shape_env.ignore_fresh_unbacked_symbols(), fakes.mode, enable_python_dispatcher())
+        self.parts = (
+            warnings.catch_warnings(),
+            fakes.shape_env.ignore_fresh_unbacked_symbols(),
+            fakes.mode,
+            enable_python_dispatcher(),
+        )
 
     def __enter__(self):
         for part in self.parts:
@@ -215,8 +343,26 @@ def tensors_in(value):
         yield from tensors_in(list(value.values()))
 
 
+def parts_of(template):
+    """The Refs and Inputs in templates."""
+    kind = type(template)
+    if kind is Ref or kind is Input:
+        yield template
+    elif kind is dict:
+        yield from parts_of(list(template.values()))
+    elif kind in (tuple, list):
+        for part in template:
+            yield from parts_of(part)
+    elif kind is Build:
+        yield from parts_of(template.parts)
+
+
 def versions(args, kwargs):
-    return [(value, value._version) for value in tensors_in((args, kwargs)) if isinstance(value, FakeTensor) and not value.is_inference()]
+    return [
+        (value, value._version)
+        for value in tensors_in((args, kwargs))
+        if isinstance(value, FakeTensor) and not value.is_inference()
+    ]
 
 
 def is_strided(value) -> bool:

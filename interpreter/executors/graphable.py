@@ -1,13 +1,15 @@
 """What can be part of a graph for a compiler, and what the eager executor has to do between graphs.
 
-A graph holds torch's own functions of strided tensors, and the arithmetic of sizes. It does not hold what draws random numbers (a compiler
-draws others), what changes torch's global state, what looks at or changes the graph of autograd or the identity of a tensor's memory, what gives Python
-a plain answer, and whatever is no function of torch: prints, autograd functions, custom code.
+A graph holds torch's own functions of strided tensors, and the arithmetic of sizes. It does not hold what draws
+random numbers (a compiler draws others), what changes torch's global state, what looks at or changes the graph of
+autograd or the identity of a tensor's memory, what gives Python a plain answer, and whatever is no function of
+torch: prints, autograd functions, custom code.
 """
 
 from __future__ import annotations
 
 import operator
+import types
 
 import torch
 
@@ -26,29 +28,126 @@ from interpreter.recording.trace import same
 
 UNINITIALISED = {"empty", "empty_like", "empty_strided", "new_empty"}
 DRAWS = (RANDOM - UNINITIALISED) | {
-    "bernoulli_", "normal_", "uniform_", "random_", "exponential_", "geometric_", "log_normal_", "cauchy_", "dropout_", "alpha_dropout_",
-    "feature_dropout_", "feature_alpha_dropout_", "rrelu_", "manual_seed", "seed", "set_rng_state", "get_rng_state", "initial_seed",
+    "bernoulli_",
+    "normal_",
+    "uniform_",
+    "random_",
+    "exponential_",
+    "geometric_",
+    "log_normal_",
+    "cauchy_",
+    "dropout_",
+    "alpha_dropout_",
+    "feature_dropout_",
+    "feature_alpha_dropout_",
+    "rrelu_",
+    "manual_seed",
+    "seed",
+    "set_rng_state",
+    "get_rng_state",
+    "initial_seed",
 }
-AUTOGRAD = {"register_hook", "register_post_accumulate_grad_hook", "retain_grad", "backward", "grad", "_grad", "grad_fn"}
+AUTOGRAD = {
+    "register_hook",
+    "register_post_accumulate_grad_hook",
+    "retain_grad",
+    "backward",
+    "grad",
+    "_grad",
+    "grad_fn",
+}
 ATTACHED = {  # change or show what a tensor object is, not its data
-    "requires_grad_", "detach_", "set_", "resize_", "resize_as_", "t_", "transpose_", "swapaxes_", "swapdims_", "unsqueeze_", "squeeze_",
-    "as_strided_", "rename_", "names", "data", "requires_grad", "is_leaf", "share_memory_", "__deepcopy__", "__reduce_ex__", "apply_", "map_",
-    "_make_subclass", "as_subclass", "to_sparse", "to_sparse_coo", "to_sparse_csr", "to_dense", "sparse_coo_tensor", "nested_tensor",
+    "requires_grad_",
+    "detach_",
+    "set_",
+    "resize_",
+    "resize_as_",
+    "t_",
+    "transpose_",
+    "swapaxes_",
+    "swapdims_",
+    "unsqueeze_",
+    "squeeze_",
+    "as_strided_",
+    "rename_",
+    "names",
+    "data",
+    "requires_grad",
+    "is_leaf",
+    "share_memory_",
+    "__deepcopy__",
+    "__reduce_ex__",
+    "apply_",
+    "map_",
+    "_make_subclass",
+    "as_subclass",
+    "to_sparse",
+    "to_sparse_coo",
+    "to_sparse_csr",
+    "to_dense",
+    "sparse_coo_tensor",
+    "nested_tensor",
 }
 GETTERS = {"T", "mT", "H", "mH", "real", "imag", "shape"}
-PLAIN_ANSWERS = {"item", "tolist", "__bool__", "__int__", "__float__", "__index__", "equal", "allclose", "is_nonzero", "__contains__", "numpy"}
+PLAIN_ANSWERS = {
+    "item",
+    "tolist",
+    "__bool__",
+    "__int__",
+    "__float__",
+    "__index__",
+    "equal",
+    "allclose",
+    "is_nonzero",
+    "__contains__",
+    "numpy",
+}
 NORMS = {"batch_norm", "instance_norm", "native_batch_norm", "cudnn_batch_norm"}
-SIZES = {torch.Tensor.size, torch.Tensor.numel, torch.Tensor.nelement, torch.Tensor.stride, torch.Tensor.storage_offset,
-         torch.Tensor.shape.__get__}
+SIZES = {
+    torch.Tensor.size,
+    torch.Tensor.numel,
+    torch.Tensor.nelement,
+    torch.Tensor.stride,
+    torch.Tensor.storage_offset,
+    torch.Tensor.shape.__get__,
+}
 ARITHMETIC = {operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.neg, operator.pos}
-COMPARISONS = {operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge, operator.truth, operator.truediv, operator.pow,
-               operator.abs, operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift, int, float, len, same}
+COMPARISONS = {
+    operator.lt,
+    operator.le,
+    operator.eq,
+    operator.ne,
+    operator.gt,
+    operator.ge,
+    operator.truth,
+    operator.truediv,
+    operator.pow,
+    operator.abs,
+    operator.and_,
+    operator.or_,
+    operator.xor,
+    operator.lshift,
+    operator.rshift,
+    int,
+    float,
+    len,
+    same,
+}
+COMPUTING = {
+    "torch",
+    "torch._C._nn",
+    "torch._C._linalg",
+    "torch._C._fft",
+    "torch._C._special",
+}  # modules of builtin functions of tensors
 CONTAINERS = (list, tuple, torch.Size, slice, dict)
 
 
 def is_torch(function) -> bool:
     """Whether it is a function of torch, so that it may be run on fake tensors without doing anything of the user's."""
     if isinstance(function, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)) or is_getter(function):
+        return True
+    if isinstance(function, types.BuiltinFunctionType) and function.__module__ in COMPUTING:
         return True
     try:
         return function in OVERRIDABLE or function in SEEN_THROUGH.values() or function in CONSTRUCTORS
@@ -83,7 +182,8 @@ def draws(operation: Operation) -> bool:
 
 
 def observes_autograd(operation: Operation) -> bool:
-    """Whether it looks at or changes the graph of autograd, in which the operations of a compiled graph can't be told apart."""
+    """Whether it looks at or changes the graph of autograd, in which the operations of a compiled graph can't be told
+    apart."""
     return plain_name(operation.function) in AUTOGRAD
 
 
@@ -94,7 +194,12 @@ def effectful(operation: Operation) -> bool:
         return False
     if observes_autograd(operation):
         return plain_name(function) == "backward"
-    return operation.effect or draws(operation) or is_switch(function) or not (is_torch(function) or is_number_function(function))
+    return (
+        operation.effect
+        or draws(operation)
+        or is_switch(function)
+        or not (is_torch(function) or is_number_function(function))
+    )
 
 
 def may_be_in_graph(operation: Operation) -> bool:

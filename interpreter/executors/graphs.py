@@ -35,7 +35,9 @@ class GraphWriter:
             self.values[operation.index] = self.operation(operation)
         self.graph.output(tuple(self.values[index] for index in gives))
         module = fx.GraphModule(torch.nn.Module(), self.graph)
-        module.meta["sources"] = [node.meta.get("source", node.name) for node in self.graph.find_nodes(op="placeholder")]
+        module.meta["sources"] = [
+            node.meta.get("source", node.name) for node in self.graph.find_nodes(op="placeholder")
+        ]
         return module
 
     def operation(self, operation) -> fx.Node:

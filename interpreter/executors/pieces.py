@@ -1,8 +1,9 @@
 """Parts a stretch of operations into pieces that a graph can hold, and what the eager executor does between them.
 
-`Parting` turns operations into *steps*: a `Piece` is one step, every other operation is its own. A piece takes what it needs from inputs and
-from earlier results and gives what is used after it. What is the same object in eager stays the same object, and a result
-that is a view of something else that is seen is made as a view of it after the piece: it shares memory as in eager.
+`Parting` turns operations into *steps*: a `Piece` is one step, every other operation is its own. A piece takes what
+it needs from inputs and from earlier results and gives what is used after it. What is the same object in eager stays
+the same object, and a result that is a view of something else that is seen is made as a view of it after the piece:
+it shares memory as in eager.
 """
 
 from __future__ import annotations
@@ -85,8 +86,8 @@ class Parting:
     def cuts(self) -> set[int]:
         """After which operations a piece has to end, as autograd must see their results as values of their own.
 
-        In a compiled graph autograd sees only the results. Where the call gives both `h` and something computed from it (or takes a gradient
-        by `h` inside), `h` has to be the end of one graph and the beginning of another.
+        In a compiled graph autograd sees only the results. Where the call gives both `h` and something computed from
+        it (or takes a gradient by `h` inside), `h` has to be the end of one graph and the beginning of another.
         """
         exposed = set(self.seen)
         for operation in self.operations:
@@ -116,7 +117,8 @@ class Parting:
     # What pieces take and give
 
     def connect(self, steps) -> bool:
-        """Fill `takes`, `gives` and `after` of the pieces. False where an operation turned out unfit: it is parted anew."""
+        """Fill `takes`, `gives` and `after` of the pieces. False where an operation turned out unfit: it is parted
+        anew."""
         needed = set(self.final)
         for step in reversed(steps):
             if type(step) is Piece:
@@ -163,7 +165,12 @@ class Parting:
                 queue += [ref for ref in refs_of(objects[id(value)], []) if ref in inside]
             elif memory(value) in shared and (views := self.view(inside, index)):
                 after.update((operation.index, operation) for operation in views)
-                queue += [ref for view in views for ref in refs_of((view.args, view.kwargs), []) if ref in inside and ref not in after]
+                queue += [
+                    ref
+                    for view in views
+                    for ref in refs_of((view.args, view.kwargs), [])
+                    if ref in inside and ref not in after
+                ]
             else:
                 given.add(index)
         piece.gives = sorted(given)
@@ -246,7 +253,10 @@ def step_operations(steps, number: int) -> list[Operation]:
             continue
         if step.gives or step.writes:
             made.append(Operation(step, tuple(step.takes), {}, number))
-            made += [Operation(operator.getitem, (Ref(number), place), {}, index, element=True) for place, index in enumerate(step.gives)]
+            made += [
+                Operation(operator.getitem, (Ref(number), place), {}, index, element=True)
+                for place, index in enumerate(step.gives)
+            ]
             number += 1
         made += step.after
     return made
