@@ -42,8 +42,11 @@ def check_folder(arguments):
 
 
 def say(text: str):
-    """A line of progress, at once."""
-    print(text, flush=True)
+    """A line of progress, at once. A run goes on when nobody reads them any more (`| head`)."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def list_command(arguments) -> int:

@@ -214,3 +214,12 @@ def test_wrong_names(harness, base, tmp_path):
         finished = harness(*arguments)
         assert finished.status == 2
         assert len(finished.err.splitlines()) == 1
+
+
+def test_inventory(harness):
+    finished = harness("coverage", "--inventory", "--format", "json")
+    assert finished.status == 0, finished.err
+    found = json.loads(finished.out)
+    assert "zip" in {row["callable"].removeprefix("builtins.") for row in found["lookaside"]}
+    assert sum(len(found[status]) for status in ("lookaside", "pure", "opaque")) > 300
+    assert harness("coverage", "--inventory", "some-run").status == 2
