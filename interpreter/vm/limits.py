@@ -11,7 +11,7 @@ class _Nesting:
     """How many nested runs there are, in all threads, and the limit that the user's program knows."""
 
     def __init__(self):
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()  # a finaliser may start a nested run at any time
         self.count = 0
         self.shown = 0
 

@@ -8,6 +8,7 @@ from .attributes import Attributes
 from .calls import Calls
 from .code import plan_for
 from .current import current
+from .errors import InterpreterError
 from .frame import Frame, Root
 from .generators import Generators
 from .hiding import hidden
@@ -75,8 +76,22 @@ class Machine(Names, Attributes, Operators, Calls, Iteration, Generators, Reentr
                         return frame
             except BaseException as caught:
                 error = caught
-            frame = self.raised(frame, error)
+            try:
+                frame = self.raised(frame, error)
+            except (KeyboardInterrupt, RecursionError, MemoryError):
+                raise
+            except BaseException as fault:
+                raise self.fault(frame, error, fault) from fault
             error = None
+
+    def fault(self, frame, error, fault):
+        """What to raise when the machine itself fails: where in the user's program, and what to do."""
+        where = frame.where if type(frame) is Frame else "outside of any function"
+        name = type(error).__name__
+        return InterpreterError(
+            f"{where}: the interpreter failed while it dealt with {name} ({type(fault).__name__}: {fault}); "
+            "call this function natively, or report it with the program"
+        )
 
     @hidden
     def run(self, function, args=(), kwargs=None):

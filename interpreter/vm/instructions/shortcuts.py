@@ -205,17 +205,13 @@ def quick_call(frame, memory):
     """
     stack = frame.stack
     base = len(stack) - memory[0]
-    args = stack[base:]
-    if VERSION < (3, 13):
-        function = stack[base - 2]
-        if function is NULL:
-            function = stack[base - 1]
-        else:
-            args.insert(0, stack[base - 1])
+    function = stack[base - 2]
+    if function is NULL:  # until 3.12
+        function, args = stack[base - 1], stack[base:]
+    elif stack[base - 1] is NULL:  # from 3.13 on
+        args = stack[base:]
     else:
-        function = stack[base - 2]
-        if stack[base - 1] is not NULL:
-            args.insert(0, stack[base - 1])
+        args = stack[base - 1 :]
     del stack[base - 2 :]
     machine = frame.machine
     kind = type(function)
