@@ -4,6 +4,7 @@ The package can be called: ``interpreter.lookasides()`` is the live mapping from
 """
 from interpreter import callable_module
 from interpreter.lookasides import (  # noqa: F401 - imported for what they register
+    bisect,
     builtins_attributes,
     builtins_calls,
     builtins_conversions,
@@ -12,6 +13,7 @@ from interpreter.lookasides import (  # noqa: F401 - imported for what they regi
     comparisons,
     containers,
     functools,
+    heapq,
     itertools,
     mappings,
     math,

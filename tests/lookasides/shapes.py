@@ -3,8 +3,10 @@
 Every entry of the registry must have one; ``shape_of`` raises KeyError otherwise, and the test run fails.
 """
 
+import bisect
 import collections
 import functools
+import heapq
 import itertools
 import math
 import operator
@@ -247,6 +249,17 @@ shape(
     [dict.__getitem__],
     many("defaultdict", st.one_of(st.sampled_from([None, list, int]), recipe("countdown", small)), of=small),
     hashables,
+)
+heaps = many("list", of=ordered, most=5)
+shape(of(heapq, "heappush heapreplace heappushpop _heapreplace_max"), heaps, st.one_of(ordered, scalars))
+shape(of(heapq, "heappop heapify _heappop_max _heapify_max"), heaps)
+shape(
+    [bisect.bisect_left, bisect.bisect_right, bisect.insort_left, bisect.insort_right],
+    st.one_of(heaps, iterables),
+    st.one_of(ordered, scalars),
+    rest=st.one_of(small, st.none()),
+    most=2,
+    key=keys,
 )
 shape([list.sort], many("list", of=st.one_of(ordered, scalars)), key=keys, reverse=st.booleans())
 shape([collections.deque], rest=st.one_of(iterables, st.none(), small), most=2)
