@@ -16,6 +16,7 @@ from . import (
     matching,
     names,
     operators,
+    python314,
     shortcuts,
     stack,
     stepping,
@@ -24,5 +25,6 @@ from . import (
 
 FAMILIES = (
     asynchronous, attributes, building, calls, context, exceptions, fusions, generators, imports, intrinsics, iteration,
-    jumps, matching, names, operators, shortcuts, stack, stepping,
-    subscripts, )  # fmt: skip
+    jumps, matching, names, operators, python314, shortcuts, stack, stepping,
+    subscripts,
+)  # fmt: skip

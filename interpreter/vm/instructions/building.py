@@ -7,7 +7,7 @@ from ..values import NULL
 from .calls import called
 
 
-def _take(frame, count):
+def take(frame, count):
     stack = frame.stack
     if not count:
         return []
@@ -18,34 +18,34 @@ def _take(frame, count):
 
 @instruction()
 def BUILD_TUPLE(frame, count):
-    frame.stack.append(tuple(_take(frame, count)))
+    frame.stack.append(tuple(take(frame, count)))
 
 
 @instruction()
 def BUILD_LIST(frame, count):
-    frame.stack.append(_take(frame, count))
+    frame.stack.append(take(frame, count))
 
 
 @instruction()
 def BUILD_SET(frame, count):
-    frame.stack.append(set(_take(frame, count)))
+    frame.stack.append(set(take(frame, count)))
 
 
 @instruction()
 def BUILD_MAP(frame, count):
-    items = _take(frame, 2 * count)
+    items = take(frame, 2 * count)
     frame.stack.append(dict(zip(items[::2], items[1::2])))
 
 
 @instruction()
 def BUILD_CONST_KEY_MAP(frame, count):
     keys = frame.stack.pop()
-    frame.stack.append(dict(zip(keys, _take(frame, count))))
+    frame.stack.append(dict(zip(keys, take(frame, count))))
 
 
 @instruction()
 def BUILD_STRING(frame, count):
-    frame.stack.append("".join(_take(frame, count)))
+    frame.stack.append("".join(take(frame, count)))
 
 
 @instruction()

@@ -60,7 +60,7 @@ def CALL_KW(frame, count):
     return _call(frame, count, frame.stack.pop())
 
 
-@instruction()
+@instruction(until=(3, 13))
 def CALL_FUNCTION_EX(frame, flags):
     stack, machine = frame.stack, frame.machine
     kwargs = stack.pop() if flags & 1 else None

@@ -44,7 +44,7 @@ def BEFORE_ASYNC_WITH(frame, operand):
     return enter_with(frame, "__aenter__", "__aexit__", "asynchronous context manager")
 
 
-@instruction()
+@instruction(until=(3, 13))
 def WITH_EXCEPT_START(frame, operand):
     """The exit method lies below the exception, what was handled before it, and the place of the instruction."""
     stack = frame.stack
