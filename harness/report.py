@@ -10,10 +10,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from harness.coverage import few
 from harness.summary import Summary, cost_of_tails, known
 
 COLOURS = {"pass": "green", "bitwise": "green", "close": "cyan", "parity": "red", "raised": "red", "crash": "red",
            "timeout": "yellow", "oom": "yellow", "eager_failed": "magenta", "skipped": "dim"}
+
+
+#: Runs of so few cells are shown with all that is known of each.
+FEW = 4
 
 
 def console() -> Console:
@@ -27,6 +32,10 @@ def terminal(summary: Summary, out: Console | None = None):
     out = out or console()
     out.print()
     out.print(rich_table(summary.table, styled=True))
+    if len(summary.run.cells) <= FEW:
+        out.print(rich_table(facts(summary)))
+        if len(stand_ins := by_callable(summary)):
+            out.print(rich_table(stand_ins, title="callables that were not simply interpreted or operations"))
     if len(summary.growth):
         out.print(rich_table(growth_table(summary), title="growth with depth"))
     if len(summary.routes):
@@ -90,6 +99,27 @@ def figures(summary: Summary) -> pd.DataFrame:
             "operations": row["operations"], "guards": row["guards"], "checks": row["checks"],
             "entries": row["entries"], "sharp": row["sharp_edges"]})
     return pd.DataFrame(rows).dropna(axis=1, how="all")
+
+
+def facts(summary: Summary) -> pd.DataFrame:
+    """The figures of a few cells, a column each."""
+    cells = summary.run.cells
+    shown = figures(summary).drop(columns=["cell", "status"])
+    shown["tail"] = [tail if known(tail) else "none" for tail in cells["tail"]]
+    turned = shown.T.reset_index()
+    turned.columns = ["", *cells["cell"]]
+    return turned
+
+
+def by_callable(summary: Summary) -> pd.DataFrame:
+    """Lookasides and opaque calls with the lines that made them, sharp edges first."""
+    ledger = summary.run.ledger
+    chosen = ledger[ledger["route"].isin(["lookaside", "opaque"])]
+    if chosen.empty:
+        return chosen
+    grouped = chosen.groupby(["callable", "route", "sharp"], sort=False)
+    found = grouped.agg(calls=("calls", "sum"), where=("where", few)).reset_index()
+    return found.sort_values(["sharp", "route", "calls"], ascending=False)
 
 
 def models(summary: Summary) -> pd.DataFrame:

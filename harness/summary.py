@@ -36,7 +36,7 @@ class Summary:
         text = f"{passed} of {self.planned} cells pass"
         if self.shortcomings:
             cells = len({cell for cell, _ in self.shortcomings})
-            return f"{text}; {cells} fall short of what is expected"
+            return f"{text}; {cells} {'falls' if cells == 1 else 'fall'} short of what is expected"
         return f"{text}, nothing falls short" if passed == self.planned else f"{text}, the others as expected"
 
     @property
@@ -50,8 +50,13 @@ class Summary:
         models = self.run.info.get("models", {})
         counted = [len(m["stands_for"]) for m in models.values() if m["stands_for"]]
         others = len(models) - len(counted)
-        return (f"{len(counted)} architectures stand for {sum(counted)} configuration names"
-                + (f"; {others} models stand for themselves" if others else ""))
+        parts = []
+        if counted:
+            stand = "architecture stands" if len(counted) == 1 else "architectures stand"
+            parts.append(f"{len(counted)} {stand} for {sum(counted)} configuration names")
+        if others:
+            parts.append("1 model stands for itself" if others == 1 else f"{others} models stand for themselves")
+        return "; ".join(parts)
 
     @property
     def noise_line(self) -> str:
@@ -59,7 +64,7 @@ class Summary:
             return "noise was not measured (nothing was timed)"
         smallest = self.noise["smallest_change"]
         return (f"smallest change this run could have seen: {100 * smallest:.1f} % "
-                f"(eager against eager on {len(self.noise['cells'])} models)")
+                f"(eager against eager, {len(self.noise['cells'])} times)")
 
     @property
     def environment_line(self) -> str:
@@ -157,7 +162,7 @@ def cost_of_tails(run: Run) -> str:
     text = "1 cell has" if number == 1 else f"{number} cells have"
     text += " a part that is interpreted on every call"
     if len(cut):
-        text += f"; their median ratio to eager is {cut.astype(float).median():.2f}"
+        text += f"; the median ratio to eager there is {cut.astype(float).median():.2f}"
         text += f", where that of the others is {whole.astype(float).median():.2f}" if len(whole) else ""
     return text + "."
 
