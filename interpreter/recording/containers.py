@@ -17,7 +17,7 @@ from interpreter.recording import guards, sources
 from interpreter.recording.numbers import TRACED, pin, plain
 from interpreter.recording.torch_calls import CONSTANT_KINDS
 from interpreter.recording.trace import MISSING, SEQUENCES, Outside, is_constant
-from interpreter.vm.lookups import special
+from interpreter.vm.lookups import Host, derives, special
 from interpreter.vm.machine import Machine
 from interpreter.vm.operators import BINARY
 
@@ -303,6 +303,8 @@ class Containers(Machine):
         trace = self.trace
         if a is None or b is None or trace.ended is not None:
             return False
+        if type(a) in TRACED or type(b) in TRACED:
+            return pin(a) is pin(b)  # small ints are one object
         first = trace.outside.get(id(a))
         second = trace.outside.get(id(b))
         if first is not None and second is not None:
@@ -359,26 +361,29 @@ class Containers(Machine):
         trace = self.trace
         trace.before_write(entry)
         name = getattr(function, "__name__", str(function))
-        if name.strip("_") in CONSUMING and any(hasattr(type(value), "__next__") for value in arguments):
+        if name.strip("_") in CONSUMING and any(map(stepped, arguments)):
             return self.write_consumed(entry, function, *arguments)
         result = function(entry.value, *arguments)
         if entry.known and not entry.whole:
             trace.read_all(entry)
         entry.known.clear()
         entry.written.add("whole")
-        trace.write(function, (entry.value, *arguments), f"{entry.source}.{name}()")
+        written = function, (entry.value, *arguments)
+        if name == "sort" and any(map(callable, arguments)):  # by a key of this very call: what it came to is written
+            written = operator.setitem, (entry.value, slice(None), list(entry.value))
+        trace.write(*written, f"{entry.source}.{name}()")
         return result
 
     def write_consumed(self, entry, function, *arguments):
         """A write from iterators: what they give is written; what they raise after some items comes after these are written."""
         lists, error = [], None
         for value in arguments:
-            if not hasattr(type(value), "__next__"):
+            if not stepped(value):
                 lists.append(value)
                 continue
             lists.append([])
             try:
-                lists[-1].extend(value)
+                lists[-1].extend(((key, value[key]) for key in value.keys()) if hasattr(value, "keys") else value)
             except Exception as raised:
                 error = raised
                 break
@@ -440,3 +445,8 @@ class Containers(Machine):
             self.pin_sizes(value)
             self.note_compared(value, ("__format__", "__str__", "__repr__"))
         return super().format_value(plain(value), *rest)
+
+
+def stepped(value) -> bool:
+    """Something that gives items once, or steps a user's iterable in the machine: only what it gave can be written again."""
+    return hasattr(type(value), "__next__") or derives(type(value), Host)

@@ -109,7 +109,7 @@ LOCKS = [getattr(type(lock), name) for lock in (threading.Lock(), threading.RLoc
          for name in ("acquire", "release", "__enter__", "__exit__")]
 
 
-@special(_abc.get_cache_token, _abc._abc_init, torch.device.__enter__, torch.device.__exit__,
+@special(_abc.get_cache_token, _abc._abc_init, threading.get_ident, torch.device.__enter__, torch.device.__exit__,
          torch._C._get_function_stack_at, types.FunctionType.__get__, *LOCKS)
 def plainly(machine, callable, args, kwargs):
     """Gives nothing that a program depends on; what it changes is seen in the operations that follow."""
