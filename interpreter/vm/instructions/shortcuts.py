@@ -197,11 +197,13 @@ def quick_unpack(frame, count):
     return UNPACK_SEQUENCE(frame, count)
 
 
-@instruction("CALL", operand=lambda decoder, raw: [raw, decoder.index, None, None, None], instead_of=_CALLED)
+@instruction("CALL", operand=lambda decoder, raw: [raw, decoder.index, None, None, None, None], instead_of=_CALLED)
 def quick_call(frame, memory):
     """A plain Python function gets its frame right here; native ones that can lead to no Python code are called.
 
-    ``memory`` is [count of arguments, index of the instruction, ledger, its key and its counter for the last call].
+    ``memory`` is [count of arguments, index of the instruction] and of the last call: the ledger, its key and its
+    counter there, and the code of the function, if it was one that needs no more than positional arguments, or whether
+    the native function has no lookaside.
     """
     stack = frame.stack
     base = len(stack) - memory[0]
@@ -215,46 +217,62 @@ def quick_call(frame, memory):
     del stack[base - 2 :]
     machine = frame.machine
     kind = type(function)
-    if kind is FunctionType and function not in machine.routes:
+    if kind is FunctionType:
         code = function.__code__
-        plan = machine.plans.get(id(code))
-        if plan is None:
-            plan = machine.plan(code)
-        if plan.plain and len(args) == plan.argcount:
-            args += plan.blank
-            slots = args
-        else:
-            slots = None if plan.own else bind(function, plan, args, None)
-        if slots is not None:
-            if memory[3] is plan and memory[2] is machine.ledger:
-                memory[4][0] += 1
-            else:
-                remember(machine, frame, memory, plan, "interpreted")
-            new = allocate(Frame)
-            new.machine, new.code, new.plan, new.function, new.fast = machine, code, plan, function, slots
-            new.globals = space = function.__globals__
-            new.builtins = function.__builtins__
-            new.namespace = None if plan.flags & OPTIMIZED else space
-            new.back = frame
-            new.depth = depth = frame.depth + 1
-            new.stack = []
-            new.iterator = iterator_of(plan.instructions)
-            new.handling = new.hook = new.shown = new.state = None
-            new.ticks = 0
-            if depth > machine.limit:
-                raise RecursionError("maximum recursion depth exceeded")
-            return new
-    elif kind in NATIVE_KINDS and frame.builtins is STANDARD and leads_nowhere(machine, function, args):
-        if memory[3] is function and memory[2] is machine.ledger:
+        if code is memory[5] and memory[2] is machine.ledger and len(args) == memory[3].argcount:
+            plan = memory[3]
             memory[4][0] += 1
+            args += plan.blank
         else:
+            plan = machine.plan(code)
+            slots = None if function in machine.routes else prepared(machine, frame, memory, function, code, plan, args)
+            if slots is None:
+                return finish_call(frame, machine.call(function, args, None))
+            args = slots
+        new = allocate(Frame)
+        new.machine, new.code, new.plan, new.function, new.fast = machine, code, plan, function, args
+        new.globals = function.__globals__
+        new.builtins = function.__builtins__
+        new.back = frame
+        new.depth = depth = frame.depth + 1
+        new.stack = []
+        new.iterator = iterator_of(plan.instructions)
+        new.namespace = new.handling = new.hook = new.shown = new.state = None
+        new.ticks = 0
+        if depth > machine.limit:
+            raise RecursionError("maximum recursion depth exceeded")
+        return new
+    if kind in NATIVE_KINDS and frame.builtins is STANDARD:
+        if memory[3] is function and memory[2] is machine.ledger and (memory[5] or harmless(function, args)):
+            memory[4][0] += 1
+            stack.append(function(*args))
+            return None
+        if leads_nowhere(machine, function, args):
             remember(machine, frame, memory, function, "opaque")
-        stack.append(function(*args))
-        return None
-    result = machine.call(function, args, None)
+            memory[5] = function not in machine.routes
+            stack.append(function(*args))
+            return None
+    return finish_call(frame, machine.call(function, args, None))
+
+
+def finish_call(frame, result):
+    """Push a value; enter a Frame."""
     if type(result) is Frame:
         return result
-    stack.append(result)
+    frame.stack.append(result)
+    return None
+
+
+def prepared(machine, frame, memory, function, code, plan, args):
+    """The locals for a call of a Python function that may be entered at once; None where it takes more than that."""
+    if plan.own or not plan.flags & OPTIMIZED:
+        return None
+    slots = bind(function, plan, args, None)
+    if slots is None:
+        return None
+    remember(machine, frame, memory, plan, "interpreted")
+    memory[5] = code if plan.plain and memory[3] is plan else None
+    return slots
 
 
 def leads_nowhere(machine, function, args):
@@ -265,7 +283,14 @@ def leads_nowhere(machine, function, args):
         return owner is None or type(owner) is ModuleType and owner.__name__ != "_abc"
     if type(route) is Native:
         return False
-    return all(type(value) in ATOMS or (function is len and type(value) in CONTAINERS) for value in args)
+    return harmless(function, args)
+
+
+def harmless(function, args):
+    """Can none of the arguments of a native function lead to Python code?"""
+    if function is len and len(args) == 1:
+        return type(args[0]) in CONTAINERS
+    return ATOMS.issuperset(map(type, args))
 
 
 def remember(machine, frame, memory, key, route):
@@ -273,7 +298,7 @@ def remember(machine, frame, memory, key, route):
     if frame.plan.silent or (key.__class__ is Plan and key.silent):
         machine.note(key, route)
         return
-    memory[2], memory[3] = machine.ledger, key
+    memory[2], memory[3], memory[5] = machine.ledger, key, None
     memory[4] = counter = machine.ledger.counter(key, route, frame.plan, memory[1])
     counter[0] += 1
 
