@@ -150,3 +150,49 @@ def test_what_special_methods_read_is_seen(name):
             for box, number in zip(pair, numbers, strict=True):
                 box.n = number
         assert told(recorded, *ours) == told(use, *theirs), numbers
+
+
+class Counted:
+    """An iterable written in Python."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def __iter__(self):
+        return iter([self.n] * self.n)
+
+
+class Named:
+    """A mapping that is no dict."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def keys(self):
+        return ["a", "b"][: self.n]
+
+    def __getitem__(self, key):
+        return key * self.n
+
+
+WRITES = {
+    "extend": (list, lambda held, n: held.extend(Counted(n))),
+    "extend by a generator": (list, lambda held, n: held.extend(i * n for i in range(2))),
+    "+=": (list, lambda held, n: held.__iadd__(Counted(n)) and None),
+    "sort": (list, lambda held, n: (held.extend([n, 3 - n]), held.sort(key=lambda each: -each))[1]),
+    "update a set": (set, lambda held, n: held.update(Counted(n))),
+    "update a dict": (dict, lambda held, n: held.update(Named(n))),
+    "extend a deque": (collections.deque, lambda held, n: held.extendleft(Counted(n))),
+    "setdefault": (dict, lambda held, n: held.setdefault("key", []).append(n)),
+    "default factory": (lambda: collections.defaultdict(list), lambda held, n: held["key"].append(n)),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_what_is_written_from_iterables_is_written_again(name):
+    make, write = WRITES[name]
+    recorded = jit(write)
+    ours, theirs = make(), make()
+    for n in (1, 1, 2, 1, 2, 2):
+        assert told(recorded, ours, n) == told(write, theirs, n)
+        assert ours == theirs
