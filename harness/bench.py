@@ -186,6 +186,10 @@ def bench(request: Request, say=print) -> int:
         store = resume(request, folder, prepared, say)
     else:
         store = Store.create(folder, describe(prepared, options))
+    if request.resume:
+        options = Options(**{**store.run["options"], "without": tuple(store.run["options"]["without"]),
+                             "timeout": options.timeout, "memory": options.memory})
+        check_lookasides(options.without)
     with store:
         status = fill(store, prepared, options, expected, at_once, say)
     return conclude(store, status, say, request.baseline)

@@ -189,6 +189,9 @@ class Running:
         """Status and detail where the process did not end with a row of its own."""
         if self.verdict and not self.row:
             return self.verdict
+        if self.asked and not self.row:
+            # It died of being asked where it is, having changed what that signal does.
+            return "timeout", f"after {self.options.timeout:g} s, in phase {self.phase}"
         where = stack_line(self.output.text())
         at = f" in phase {self.phase}" + (f" at {where}" if where else "")
         if os.WIFSIGNALED(self.wait_status) and self.verdict is None:

@@ -36,6 +36,7 @@ def test_every_planned_cell_has_one_row(run):
     ("Segfaults", "crash", "SIGSEGV in phase eager at tests/harness/zoo/misbehaving.py"),
     ("HangsAsleep", "timeout", "in phase eager at tests/harness/zoo/misbehaving.py"),
     ("HangsBusy", "timeout", "in phase eager at tests/harness/zoo/misbehaving.py"),
+    ("HangsDeaf", "timeout", "in phase eager"),
     ("Stops", "timeout", "in phase eager"),
     ("EatsMemory", "oom", "misbehaving.py"),
     ("EatsSharedMemory", "oom", "in phase eager"),

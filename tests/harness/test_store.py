@@ -158,6 +158,17 @@ def test_resume_runs_only_what_is_missing(harness, zoo, tmp_path):
     assert len(again) == len(lines)
 
 
+def test_resume_measures_as_was_begun(harness, tmp_path):
+    arguments = ["--models", "LLaMAMoE", "StaticExperts", "--workloads", "forward", "--budget", "0", "--out", tmp_path]
+    assert harness("run", *arguments, "--without", "zip").status == 1
+    lines = (tmp_path / "cells.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "cells.jsonl").write_text(lines[0])
+    assert harness("run", "--resume", "--out", tmp_path).status == 1
+    rows = package.load(tmp_path).cells
+    assert list(rows["hits"]) == [0, 0]
+    assert rows["ratio"].isna().all()
+
+
 def test_resume_of_another_plan_is_refused(harness, zoo, tmp_path):
     base = ["run", "--workloads", "forward", "--subjects", "eager", "--budget", "0", "--out", tmp_path]
     assert harness(*base, "--models", zoo("models.py:Good")).status == 0

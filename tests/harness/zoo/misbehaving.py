@@ -50,6 +50,15 @@ class HangsBusy(Base):
             pass
 
 
+class HangsDeaf(Base):
+    """Has changed what the harness's question does."""
+
+    def misbehave(self):
+        import faulthandler
+        faulthandler.unregister(signal.SIGUSR1)
+        time.sleep(1000)
+
+
 class Stops(Base):
     def misbehave(self):
         os.kill(os.getpid(), signal.SIGSTOP)
