@@ -103,7 +103,7 @@ class Jit:
                     entry.add_branch(exit, recorded, (args, kwargs))
                 except Exception as error:
                     self.warn_of(error)
-        elif exit.segment.origin is not None:
+        elif exit.segment.origin is not None and not recorded.trace.raised:
             entry.program.failed(exit.error)
         return recorded.value
 

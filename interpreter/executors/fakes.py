@@ -213,16 +213,22 @@ class Fakes:
     def spoil(self, operation):
         """What an operation that was not done on fakes may have changed is no longer known: it may need gradients now,
         for one."""
-        if operation.function is print or (
-            is_torch(operation.function) and not mutates(operation.function, operation.kwargs)
-        ):
+        if operation.function is print:
             return
-        for template in parts_of((operation.args, operation.kwargs)):
+        changed = (operation.args, operation.kwargs)
+        if is_torch(operation.function):
+            if not mutates(operation.function, operation.kwargs):
+                return
+            changed = operation.kwargs.get("out", operation.args[:1])
+        for template in parts_of(changed):
             try:
                 value = self.value(template)
             except Unfit:
                 continue
             self.spoiled.update(memory(tensor) for tensor in tensors_in(value))
+            if is_torch(operation.function):
+                self.written.setdefault(operation.index, []).extend(tensors_in(value))
+                self.dirty.update(memory(tensor) for tensor in tensors_in(value))
 
     def fits(self, operation, result) -> bool:
         if type(result) in SYMBOLIC or type(result) is int or type(result) is torch.Size:

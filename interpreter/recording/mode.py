@@ -144,7 +144,11 @@ def record(trace, func, name, args, kwargs, direct, whole=False):
             func(*args, **kwargs)
     else:
         started = perf_counter()
-        result = func(*args, **kwargs)
+        try:
+            result = func(*args, **kwargs)
+        except Exception:
+            trace.raised = True
+            raise
         trace.operating += perf_counter() - started
     trace.events += 1
     if ended:

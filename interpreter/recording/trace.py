@@ -85,6 +85,7 @@ class Trace:
         self.told: list = []
         self.literal: set[int] | None = None
         self.operating = 0.0
+        self.raised = False  # whether an operation did
 
     # Ending
 
