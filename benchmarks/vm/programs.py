@@ -141,7 +141,8 @@ def dataclass_heavy(count: int) -> float:
     items = [Item(n * 37 % 101 / 10, f"n{n % 7}", ["a"] * (n % 3)) for n in range(count)]
     best = items[0]
     for item in items:
-        best = min(best, item)
+        if item.price >= 0 and item < best:
+            best = item
     seen = {}
     for n in range(count):
         pair = Pair(items[n].name, n % 5)

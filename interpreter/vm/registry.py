@@ -13,6 +13,7 @@ ALL = []  # (instruction, first version, last version, handler): the table of ve
 HANDLERS = {}  # instruction -> handler, for the running Python
 SHORTCUTS = {}  # instruction -> (methods of the machine it leaves out, handler)
 FUSED = {}  # (instruction, the next one) -> handler for both; None as the next one: any
+QUICK_PAIRS = set()  # those of FUSED that take the place of a shortcut
 OPERANDS = {}  # instruction or handler -> function(decoder, raw operand) -> operand the handler gets
 
 
@@ -41,14 +42,18 @@ def instruction(name=None, since=(3, 11), until=(3, 99), operand=None, instead_o
     return register
 
 
-def fused(first, second):
+def fused(first, second, quick=False):
     """Register a handler that carries out two instructions: its operand is (operand of each, offset of the first).
+
+    ``quick`` says that the second operand is to be that of the second instruction's shortcut.
 
     Where the first one raises, it puts that offset into ``machine.restored``.
     """
 
     def register(handler):
         FUSED[first, second] = handler
+        if quick:
+            QUICK_PAIRS.add((first, second))
         return handler
 
     return register
@@ -66,10 +71,11 @@ class Table(dict):
         self.fused = {
             pair: handler
             for pair, handler in FUSED.items()
-            if all(label is None or self.is_plain(label, base, machine_type) for label in pair)
+            if all(label is None or self.is_plain(label) for label in pair)
+            and (pair not in QUICK_PAIRS or self.get(pair[1]) is SHORTCUTS[pair[1]][1])
         }
 
-    def is_plain(self, label, base, machine_type):
+    def is_plain(self, label):
         """Is an instruction carried out as the base machine does it?"""
         handler = self.get(label)
         return handler is not None and (handler is HANDLERS.get(label) or handler is SHORTCUTS.get(label, (0, 0))[1])

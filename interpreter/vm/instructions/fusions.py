@@ -7,6 +7,7 @@ own offset in ``machine.restored``, since the entry in the list stands for the s
 from ..names import unbound
 from ..registry import fused
 from ..values import NULL
+from .calls import give_back
 from .operators import SIMPLE
 
 
@@ -67,6 +68,19 @@ def constant_and_operate(frame, operand):
         return None
     stack.append(right)
     return frame.machine.table["BINARY_OP"](frame, operand[1])
+
+
+@fused("LOAD_FAST", "RETURN_VALUE", quick=True)
+def load_and_return(frame, operand):
+    value = frame.fast[operand[0]]
+    if value is NULL:
+        raise missing(frame, operand[0], operand[2])
+    if frame.hook is None and frame.state is None and frame.shown is None:
+        frame.machine.stats.instructions += frame.ticks + operand[1]
+        back = frame.back
+        back.stack.append(value)
+        return back
+    return give_back(frame, value, operand[1])
 
 
 @fused("LOAD_FAST", None)

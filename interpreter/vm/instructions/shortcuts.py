@@ -15,9 +15,10 @@ from ..generators import FINISHED, RUNNING, SUSPENDED, LoopEnd, frame_of
 from ..hooks import hooked
 from ..looking import LIVE_KINDS
 from ..lookups import lookup, special
+from ..names import unbound
 from ..natives import Native
 from ..pyframes import part_with
-from ..registry import VERSION, instruction
+from ..registry import VERSION, fused, instruction
 from ..values import NULL
 from .attributes import push_method
 from .calls import give_back
@@ -106,6 +107,40 @@ def _flagged(decoder, raw):
 @instruction("LOAD_ATTR", since=(3, 12), operand=_flagged, instead_of=(*_READ, "get_method"))
 def quick_load_attr_or_method(frame, memory):
     return quick_load_method(frame, memory) if memory[4] else quick_load_attr(frame, memory)
+
+
+@fused("LOAD_FAST", "LOAD_ATTR", quick=True)
+def load_and_read(frame, operand):
+    """An attribute of a local variable: most often ``self``."""
+    index, memory, offset = operand
+    obj = frame.fast[index]
+    if memory[1] == id(type(obj)) and (VERSION < (3, 12) or not memory[4]):
+        frame.stack.append(getattr(obj, memory[0]))
+        return None
+    if obj is NULL:
+        frame.machine.restored = offset
+        raise unbound(frame.plan.names[index])
+    frame.stack.append(obj)
+    return frame.machine.table["LOAD_ATTR"](frame, memory)
+
+
+@fused("LOAD_FAST", "LOAD_METHOD", quick=True)
+def load_and_find(frame, operand):
+    """A method of a local variable."""
+    index, memory, offset = operand
+    obj = frame.fast[index]
+    if memory[1] == id(type(obj)):
+        found = getattr(obj, memory[0])
+        if type(found) is MethodType:
+            frame.stack += found.__func__, found.__self__
+        else:
+            frame.stack += NULL, found
+        return None
+    if obj is NULL:
+        frame.machine.restored = offset
+        raise unbound(frame.plan.names[index])
+    frame.stack.append(obj)
+    return quick_load_method(frame, memory)
 
 
 @instruction("STORE_ATTR", operand=lambda decoder, raw: [decoder.names[raw], 0], instead_of=("set_attribute",))
@@ -222,7 +257,8 @@ def quick_call(frame, memory):
         if code is memory[5] and memory[2] is machine.ledger and len(args) == memory[3].argcount:
             plan = memory[3]
             memory[4][0] += 1
-            args += plan.blank
+            if plan.blank:
+                args += plan.blank
         else:
             plan = machine.plan(code)
             slots = None if function in machine.routes else prepared(machine, frame, memory, function, code, plan, args)
