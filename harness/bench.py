@@ -217,11 +217,18 @@ def describe(prepared: Prepared, options: Options) -> dict:
         "plan": [cell.asdict() for cell in prepared.cells],
         "models": {m.name: {"family": m.family, "stands_for": list(m.stands_for)} for m in prepared.models.values()
                    if any(c.model == m.name for c in prepared.cells)},
+        "unknown_names": unknown_names(),
         "options": asdict(options),
         "refused": prepared.refused,
         "environment": environment(prepared.device),
         "noise": None,
     }
+
+
+def unknown_names() -> list[str]:
+    """Configuration names of the installed LitGPT that no model stands for: it is newer than the zoo."""
+    from models import missing
+    return list(missing())
 
 
 def resume(request: Request, folder, prepared: Prepared, say) -> Store:

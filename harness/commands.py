@@ -62,6 +62,9 @@ def list_command(arguments) -> int:
         table.add_row(model.name, model.family, str(len(model.stands_for) or ""), " ".join(model.workloads))
     out = console()
     out.print(table)
+    from harness.bench import unknown_names
+    if unknown := unknown_names():
+        out.print(f"no model stands for {', '.join(unknown)}: LitGPT is newer than the zoo")
     out.print(f"{len(models)} models stand for {sum(len(m.stands_for) for m in models)} configuration names of LitGPT")
     return 0
 

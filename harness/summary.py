@@ -56,6 +56,8 @@ class Summary:
             parts.append(f"{len(counted)} {stand} for {sum(counted)} configuration names")
         if others:
             parts.append("1 model stands for itself" if others == 1 else f"{others} models stand for themselves")
+        if unknown := self.run.info.get("unknown_names"):
+            parts.append(f"{len(unknown)} names of this LitGPT are stood for by no model: {', '.join(unknown)}")
         return "; ".join(parts)
 
     @property
