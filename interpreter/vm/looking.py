@@ -3,7 +3,9 @@
 from types import AsyncGeneratorType, CoroutineType, FrameType, GeneratorType
 
 from .generators import CREATED, FINISHED, RUNNING, SUSPENDED, frame_of
+from .locals_view import LocalsView
 from .pyframes import fill, interpreted, live_frame, original, set_line
+from .registry import VERSION
 from .values import NULL
 
 _PREFIXES = {GeneratorType: "gi_", CoroutineType: "cr_", AsyncGeneratorType: "ag_"}
@@ -35,6 +37,8 @@ def frame_attribute(shown, name):
     if frame is None or (frame.state is FINISHED):
         return NULL
     if name == "f_locals":
+        if VERSION >= (3, 13) and (frame.namespace is None or visible_names(frame) is not frame.namespace):
+            return LocalsView(frame)
         if frame.namespace is not None:
             return visible_names(frame)
         fill(shown, frame)

@@ -43,6 +43,7 @@ COMPARE = {
 UNARY = {"-": (operator.neg, "__neg__"), "+": (operator.pos, "__pos__"), "~": (operator.invert, "__invert__")}
 EXACT = frozenset((int, float, str, bool, complex, type(None), bytes, list, tuple, dict, set, frozenset, type))
 HOLDERS = frozenset((list, tuple, dict))  # what compares its items
+SHOWN = frozenset((list, tuple, dict, set, frozenset))  # what shows its items
 SEQUENCES = frozenset((list, tuple, str, bytes, bytearray, deque))
 JOINING = frozenset(("__add__", "__mul__"))
 KEYS = frozenset((int, str, bool, float, type(None)))
@@ -116,6 +117,10 @@ class Operators:
             return self.finish(result) if type(result) is Frame else result
         shown = "** or pow()" if symbol == "**" else symbol
         raise TypeError(f"unsupported operand type(s) for {shown}: '{left.__name__}' and '{right.__name__}'")
+
+    def finished(self, result):
+        """The value of a result: a Frame is run to its end."""
+        return self.finish(result) if type(result) is Frame else result
 
     def by_lookaside(self, kind, name, args):
         """What the lookaside for a special method written in C gives; NULL where there is none, or no need of one."""
@@ -243,7 +248,7 @@ class Operators:
         native, name = CONVERSIONS[conversion]
         function = special(type(value), name)
         if function is None:
-            return native(value)
+            return self.finished(self.call(native, [value])) if type(value) in SHOWN else native(value)
         text = self.invoke(function, value)
         if not isinstance(text, str):
             raise TypeError(f"{name} returned non-string (type {type(text).__name__})")
@@ -258,6 +263,8 @@ class Operators:
         spec = "" if spec is NULL else spec
         function = special(type(value), "__format__")
         if function is None:
+            if type(value) in SHOWN and not spec:
+                return self.finished(self.call(str, [value]))
             return format(value, spec)
         text = self.invoke(function, value, spec)
         if not isinstance(text, str):

@@ -3,7 +3,7 @@
 import opcode
 
 from ..frame import Frame
-from ..operators import BINARY
+from ..operators import BINARY, COMPARE
 from ..registry import VERSION, instruction
 
 _SYMBOLS = [symbol for _, symbol in opcode._nb_ops]
@@ -40,14 +40,7 @@ def compare_operand(decoder, raw):
     return symbol, COMPARISONS[symbol], to_bool
 
 
-COMPARISONS = {
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-}
+COMPARISONS = {symbol: native for symbol, (native, _, _) in COMPARE.items()}
 
 
 @instruction(operand=compare_operand)

@@ -188,6 +188,20 @@ def _loop_operand(decoder, raw):
     return (*jump, LoopEnd(*jump))
 
 
+@instruction("CONTAINS_OP", instead_of=("contains",))
+def quick_contains(frame, inverted):
+    stack = frame.stack
+    container = stack.pop()
+    item = stack[-1]
+    kind = type(container)
+    plain = kind is str or (kind is tuple and len(container) < 9 and ATOMS.issuperset(map(type, container)))
+    if type(item) in ATOMS and (plain or kind is dict or kind is set or kind is frozenset):
+        answer = item in container
+    else:
+        answer = frame.machine.contains(item, container)
+    stack[-1] = not answer if inverted else answer
+
+
 @instruction("FOR_ITER", operand=_loop_operand, instead_of=("advance", "step", "put_back", "call"))
 def quick_for_iter(frame, operand):
     """The same, without an exception for the end of native iterators."""
