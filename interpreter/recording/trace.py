@@ -9,8 +9,13 @@ record, and the program will say why.
 from __future__ import annotations
 
 import collections
+import contextvars
+import datetime
+import decimal
 import enum
+import functools
 import operator
+import threading
 import types
 import weakref
 
@@ -28,6 +33,11 @@ BY_IDENTITY = (types.FunctionType, types.BuiltinFunctionType, type, types.Module
                types.CodeType, types.ClassMethodDescriptorType)
 SEQUENCES = (list, collections.deque)
 SETS = (set, frozenset)
+CONTAINERS = (list, dict, tuple, set, frozenset, collections.deque)
+HEAP = 1 << 9  # type flag: a class made by Python code
+REPRESENTED = (decimal.Decimal, datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo)  # immutable, told by their repr
+TOLD_OTHERWISE = (types.MethodType, functools.partial, types.CellType, weakref.ref, contextvars.ContextVar, type(threading.Lock()),
+                  type(threading.RLock()), types.MappingProxyType, types.GenericAlias, types.UnionType, super)
 
 
 class Outside:
@@ -79,6 +89,7 @@ class Trace:
         self.direct = None
         self.asked_distinct: dict[int, Outside] = {}
         self.objects: dict[int, tuple] = {}
+        self.unguarded: dict[int, object] = {}
         self.seen = 0
         self.grads_moved = False
         self.numbered = False
@@ -142,6 +153,7 @@ class Trace:
             self.read_tensor(entry)
             return value
         self.guard(guards.Type(source, kind))
+        self.read_native_value(value, kind, source)
         if isinstance(value, tuple):
             self.guard(guards.Length(source, len(value)))
             entry.whole = True
@@ -154,6 +166,28 @@ class Trace:
             self.guard(guards.Keys(source, value))
             entry.whole = True
         return value
+
+    def read_native_value(self, value, kind, source):
+        """What an object holds where no attribute or item tells: a number or text in a subclass, the parts of a slice, an exception's
+        arguments. An object of an unknown native type is noted: native code that looks into it ends the recording."""
+        if kind is slice:
+            for name in ("start", "stop", "step"):
+                self.read(getattr(value, name), sources.Attribute(source, name), fixed=True)
+        elif isinstance(value, REPRESENTED) or any(base.__name__ == "generic" and base.__module__ == "numpy" for base in kind.__mro__):
+            self.guard(guards.Constant(sources.Reading(source, repr, (), "repr"), repr(value)))
+        elif isinstance(value, (int, float, complex, str, bytes)):
+            self.guard(guards.Constant(sources.Reading(source, held, (), "value"), held(value)))
+        elif isinstance(value, BaseException):
+            self.read(value.args, sources.Attribute(source, "args"))
+        elif not kind.__flags__ & HEAP and not isinstance(value, CONTAINERS + TOLD_OTHERWISE) and not (
+                kind.__module__ or "").startswith("torch") and type(getattr(value, "__dict__", None)) is not dict and kind is not object:
+            self.unguarded[id(value)] = value
+
+    def look(self, value):
+        """Native code is going to look into a value: if nothing guards what it holds, the recording ends."""
+        if id(value) in self.unguarded:
+            source = self.outside[id(value)].source
+            self.end(f"{source} is a {type(value).__module__}.{type(value).__qualname__}, of which nothing tells whether it has changed")
 
     def read_function(self, value, source):
         """A lambda or a local function that was given: another one with the same code serves as well; its cells and defaults are guarded
@@ -168,6 +202,8 @@ class Trace:
         value = entry.value
         if type(value) not in PLAIN_CLASSES:
             self.end(f"{entry.source} is a {type(value).__qualname__}: operations on subclasses of Tensor aren't recorded")
+            self.guard(guards.Type(entry.source, type(value)))
+            return
         with torch._C.DisableTorchFunction():  # what the record asks for itself is nothing that Python was told
             text = str(entry.source)
             dynamic = frozenset(i for i in range(value.dim()) if (text, i) in self.dynamic) if self.dynamic else frozenset()
@@ -401,7 +437,13 @@ class Trace:
 
     def number(self, function, args):
         """Arithmetic on traced numbers: the operation is recorded, the result is traced."""
-        result = function(*map(plain, args))
+        try:
+            result = function(*map(plain, args))
+        except Exception:
+            for value in args:  # other numbers may give a result
+                if type(value) in TRACED:
+                    self.pin(value)
+            raise
         if self.ended is not None:
             return result
         operation = self.add(function, tuple(map(self.template, args)), {}, number=True)
@@ -458,6 +500,14 @@ def is_constant(value) -> bool:
     """Whether a value is told by type and equality alone."""
     kind = type(value)
     return kind in CONSTANT_KINDS or (kind is tuple and all(map(is_constant, value)))
+
+
+def held(value):
+    """The plain number or text in an instance of a subclass, without asking the subclass."""
+    for kind, take in ((int, int.__int__), (float, float.__float__), (complex, complex.__complex__), (str, str.__str__)):
+        if isinstance(value, kind):
+            return take(value)
+    return bytes.__getitem__(value, slice(None))
 
 
 def storage_of(tensor):

@@ -113,7 +113,7 @@ class Picture:
         return parts
 
     def names(self, space):
-        return [(key, self.all(item.values()) if key.endswith("_hooks") and isinstance(item, dict) else self.of(item)) for key, item in space.items()]
+        return [(key, self.all(item.values()) if "_hooks" in key and isinstance(item, dict) else self.of(item)) for key, item in space.items()]
 
     def cell(self, cell):
         try:
@@ -122,6 +122,8 @@ class Picture:
             return "empty"
 
     def tensor(self, value):
+        if torch.nn.parameter.is_lazy(value):
+            return "not made yet"
         memory = None
         if value.layout is torch.strided and value.device.type != "meta":
             try:

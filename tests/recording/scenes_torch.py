@@ -349,3 +349,128 @@ def left_in_the_middle_without_anything_to_keep():
         with torch.no_grad():
             return x[i] * 2, torch.is_grad_enabled()
     return Scene(f, [(X().requires_grad_(), torch.tensor(i)) for i in (0, 1, 7, 0)], hits=2)
+
+
+@scene
+def the_module_protocol_in_all_its_ways():
+    class Inner(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = nn.Parameter(torch.ones(2))
+
+        def forward(self, x, *, k=1):
+            return x * self.w * k
+
+    class Calls(Inner):
+        def __call__(self, x, **kwargs):
+            return super().__call__(x, **kwargs) + 1
+
+    class Gets(Inner):
+        def __getattr__(self, name):
+            if name == "virtual":
+                return 5
+            return super().__getattr__(name)
+
+        def forward(self, x, *, k=1):
+            return super().forward(x, k=k) + self.virtual
+
+    class M(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b, self.c = Inner(), Calls(), Gets()
+
+        def forward(self, x):
+            return self.c(self.b(self.a(x, k=2)), k=3)
+    m = M()
+    x = X()
+    return Scene(m, [
+        (x,), (x,), lambda: setattr(m.a, "forward", lambda x, k: x - k), (x,), (x,), lambda: delattr(m.a, "forward"), (x,),
+        lambda: m.b.register_forward_pre_hook(lambda mod, args, kwargs: (args, {"k": 7}), with_kwargs=True), (x,), (x,),
+        lambda: m.c.register_forward_hook(lambda mod, args, kwargs, out: out * kwargs["k"], with_kwargs=True), (x,), (x,),
+        lambda: m.c.register_forward_hook(lambda mod, args, out: None, always_call=True), (x,),
+        lambda: setattr(m.a, "__class__", Calls), (x,), (x,), lambda: setattr(Inner, "forward", lambda self, x, k=1: x + k), (x,), (x,),
+        lambda: m._backward_hooks.clear(), (x,), lambda: m.b._forward_pre_hooks.clear(), (x,), (x,)], hits=6, backward=True)
+
+
+@scene
+def hooks_for_all_modules():
+    m = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+    handles = []
+    hook = lambda mod, args, out: out * 2
+    return Scene(m, [(X(),), (X(),), lambda: handles.append(nn.modules.module.register_module_forward_hook(hook)), (X(),), (X(),),
+                     lambda: handles.pop().remove(), (X(),), (X(),)], hits=2)
+
+
+@scene
+def lazy_modules_and_changing_sizes():
+    m = nn.Sequential(nn.LazyLinear(3), nn.LayerNorm(3), nn.Softmax(-1))
+    torch.manual_seed(1)
+    return Scene(m, [(torch.ones(2, 4),), (torch.ones(2, 4),), (torch.ones(3, 4),), (torch.ones(4, 4),), (torch.ones(2, 4),)], tail=True)
+
+
+@scene
+def embeddings_norms_and_pools():
+    class M(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.e = nn.Embedding(10, 4, padding_idx=0, max_norm=1.0)
+            self.c = nn.Conv1d(4, 4, 3, padding=1)
+            self.n = nn.GroupNorm(2, 4)
+            self.i = nn.InstanceNorm1d(4, track_running_stats=True)
+            self.p = nn.AdaptiveAvgPool1d(2)
+            self.drop = nn.Dropout1d(0.3)
+
+        def forward(self, ids):
+            x = self.e(ids).transpose(1, 2)
+            return self.drop(self.p(self.i(self.n(self.c(x))))), self.e.weight.norm(), self.i.num_batches_tracked
+    m = M()
+    return Scene(m, [(torch.arange(6).view(2, 3),)] * 3 + [lambda: m.eval(), (torch.arange(6).view(2, 3),), (torch.arange(8).view(2, 4),)], hits=1, backward=True)
+
+
+@scene
+def accumulating_gradients_and_clipping():
+    m = nn.Linear(2, 2)
+
+    def f(x, step):
+        loss = m(x).pow(2).mean() / 2
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(m.parameters(), 0.5)
+        if step:
+            with torch.no_grad():
+                for p in m.parameters():
+                    p -= 0.1 * p.grad
+                    p.grad = None
+        return loss.detach(), norm, [p.grad is None for p in m.parameters()]
+    return Scene(f, [(X(), False), (X(), False), (X(), True), (X(), False), (X(), True), (X(), True)], state=lambda: m, tail=True)
+
+
+@scene
+def gradients_that_are_set_by_hand():
+    w = nn.Parameter(torch.ones(2))
+
+    def f(x, fresh):
+        if fresh or w.grad is None:
+            w.grad = torch.zeros(2)
+        before = w.grad
+        (w * x).sum().backward()
+        same = w.grad is before
+        w.grad += x
+        w.grad.data.mul_(2)
+        return same, w.grad, before.sum()
+    return Scene(f, [(X(), True), (X(), False), (X(), False), (X(), True), (X(), True)], state=lambda: w)
+
+
+@scene
+def views_of_inputs_changed_after_an_exit():
+    def f(x, buf):
+        v = buf[: x.size(0)]
+        v += x
+        w = buf.view(-1)
+        if w.sum() > 20:
+            w.zero_()
+            return v, buf
+        w[-1] = 7
+        if v[0] > 3:
+            v.neg_()
+        return v, w, buf.t()
+    return Scene(f, [(k * torch.ones(n), torch.zeros(4)) for k in (1, 4, 9) for n in (1, 2, 4)] * 2)
