@@ -3,7 +3,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from interpreter.lookasides.hooks import atom, not_plain
+from interpreter.lookasides.builtins_conversions import holds_shown
+from interpreter.lookasides.hooks import atom, not_plain, values_hooked
+from interpreter.lookasides.lent import lend
 from interpreter.lookasides.registry import lookaside
 from interpreter.vm.lookups import Host
 
@@ -65,10 +67,30 @@ def shown(machine: Any, value: Any) -> Any:
 class Names(dict):
     """The mapping that ``format_map`` looks fields up in."""
 
-    __slots__ = ("machine", "mapping")
+    __slots__ = ("machine", "mapping", "show")
 
     def __missing__(self, key):
-        return shown(self.machine, self.machine.reentered(item)(self.mapping, key))
+        return self.show(self.machine, self.machine.reentered(item)(self.mapping, key))
+
+
+PERCENT = ("__str__", "__repr__", "__int__", "__index__", "__float__")
+
+
+def filled(machine, value):
+    """What ``%`` gets in the place of a value."""
+    return Field(machine, value) if holds_shown(value) else lend(machine, value, PERCENT)
+
+
+@lookaside(str.__mod__, native=True, needed=values_hooked(*PERCENT, "__getitem__"))
+def percent_(machine, template, value, /):
+    """The original, asking in the machine what it shows."""
+    if type(value) is tuple:
+        return machine.original(str.__mod__, [template, tuple([filled(machine, each) for each in value])])
+    if "%(" in template and hasattr(type(value), "__getitem__"):
+        names = Names()
+        names.machine, names.mapping, names.show = machine, value, filled
+        return machine.original(str.__mod__, [template, names])
+    return machine.original(str.__mod__, [template, filled(machine, value)])
 
 
 @lookaside(str.format, native=True, needed=not_plain)
@@ -82,5 +104,5 @@ def format_(machine, template, /, *args, **kwargs):
 def format_map_(machine, template, mapping, /):
     """The original, shown fields that ask in the machine."""
     names = Names()
-    names.machine, names.mapping = machine, mapping
+    names.machine, names.mapping, names.show = machine, mapping, shown
     return machine.original(str.format_map, [template, names])

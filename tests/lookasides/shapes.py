@@ -200,6 +200,11 @@ shape(
     rest=numbers,
     most=1,
 )
+held = st.one_of(*(many(kind, of=elements, most=3) for kind in ("list", "tuple")), many("dict", of=hashables))
+percents = st.sampled_from(["%s", "%r %s", "%d", "%5.1f|%x", "%%", "%(a)s", "%", "%c", "%*d"])
+percented = st.one_of(elements, held, many("mapping", st.just("a"), elements, of=elements, most=0))
+shape([str.__mod__], percents, percented)
+shape([repr, ascii, str], st.one_of(things, elements, held), strange=False)
 shape([str.format], templates, rest=elements, x=elements)
 shape(
     [str.format_map],
