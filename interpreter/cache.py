@@ -23,6 +23,7 @@ class Entry:
         self.missed = missed
         self.instructions = recorded.instructions
         self.tail = recorded.tail
+        self.raised = recorded.error is not None
         self.phases = {"interpret": recorded.seconds - recorded.trace.operating, "operations": recorded.trace.operating}
         self.recorded_guards = recorded.trace.guards
         self.chain = cut(recorded.trace, recorded.result, recorded.writes, recorded.tail)

@@ -75,7 +75,10 @@ class Jit:
         stats = self.stats
         if entry.tail is not None:
             stats.tails += 1
-            return self.original(*args, **kwargs)
+            result = self.original(*args, **kwargs)
+            if entry.raised:
+                self.drop(entry)
+            return result
         modes = Modes() if entry.switches else None
         try:
             result = execute(entry, inputs, args, kwargs)
@@ -87,6 +90,12 @@ class Jit:
             stats.hits += 1
             return result
         return self.take_up(entry, exit, args, kwargs)
+
+    def drop(self, entry):
+        """A call that raised made this entry, and one that it takes has returned: the next one is worth recording."""
+        with self.lock:
+            if entry in self.stats.entries:
+                self.stats.entries.remove(entry)
 
     def take_up(self, entry, exit, args, kwargs):
         """Interpret a call that a program has begun: what the program did is not done again."""

@@ -179,3 +179,19 @@ def test_wrong_options_say_what_would_be_right(options, told):
         jit(torch.sin, **options)
     with pytest.raises(TypeError, match="jit takes a function or a module"):
         jit(3)
+
+
+def test_a_first_call_that_raises_does_not_keep_later_ones_from_programs():
+    def f(x):
+        if x.sum() < 0:
+            raise ValueError("negative")
+        return x * 2
+
+    jitted = jit(f)
+    with pytest.raises(ValueError, match="negative"):
+        jitted(-X())
+    for _ in range(4):
+        assert torch.equal(jitted(X()), X() * 2)
+    assert jitted.stats.hits >= 2
+    with pytest.raises(ValueError, match="negative"):
+        jitted(-X())
