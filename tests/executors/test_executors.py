@@ -1,4 +1,4 @@
-"""Executors against eager: results, writes, sharing, gradients, random numbers and exceptions of calls that programs serve."""
+"""Executors against eager: results, writes, sharing, gradients, random numbers and exceptions of served calls."""
 
 import threading
 import warnings
@@ -39,7 +39,7 @@ def same(a, b):
 
 
 def agree(function, *calls, executor="aot", graphs=None, hits=None, **options):
-    """Call eager and jitted in step with equal arguments (each call is a function that makes them); returns the jitted callable."""
+    """Call eager and jitted in step with equal arguments (a call is a function that makes them). Returns the jitted."""
     jitted = jit(function, executor=executor, **options)
     for make in calls:
         torch.manual_seed(0)
@@ -300,7 +300,9 @@ def test_a_backend_that_fails_is_named_and_eager_serves(how):
         return None if how == "gives no callable" else lambda *inputs: 1 / 0
 
     with pytest.warns(NotCompiled, match="broken"):
-        jitted = agree(lambda x: x.sin(), tensor(3), tensor(3), executor=broken, hits=0 if how == "fails when called" else 1)
+        jitted = agree(
+            lambda x: x.sin(), tensor(3), tensor(3), executor=broken, hits=0 if how == "fails when called" else 1
+        )
     assert jitted.stats.misses == 1
 
 
@@ -402,7 +404,12 @@ def check_cell(name, workload, executor, exact=True):
 
 @pytest.mark.parametrize(
     ("name", "workload"),
-    [("pythia-14m", "train"), ("Mixtral-8x7B-v0.1", "forward"), ("Mistral-7B-v0.1", "decode"), ("Llama-3-8B", "decode-maxp1")],
+    [
+        ("pythia-14m", "train"),
+        ("Mixtral-8x7B-v0.1", "forward"),
+        ("Mistral-7B-v0.1", "decode"),
+        ("Llama-3-8B", "decode-maxp1"),
+    ],
 )
 def test_models_on_aot(name, workload):
     check_cell(name, workload, "aot")
