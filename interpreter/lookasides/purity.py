@@ -25,6 +25,7 @@ import itertools
 import math
 import operator
 import re
+import sys
 import types
 import weakref
 from collections.abc import Iterable, Iterator
@@ -234,6 +235,7 @@ def function_effects() -> Iterator[tuple[Any, Effect]]:
         yield kind, READS
     yield operator.methodcaller.__call__, Effect("opaque", "calls a method")  # type: ignore[operator]
     yield functools.partial.__call__, Effect("opaque", "calls its function")  # type: ignore[operator]
+    yield sys.intern, PURE
     for name, effect in FUNCTOOLS.items():
         yield getattr(functools, name), effect
     for name, member in vars(itertools).items():

@@ -28,7 +28,8 @@ from interpreter.vm.machine import Machine
 # Special methods that the machine calls itself, or that native code does not ask of what it is given.
 MACHINES_OWN = frozenset(f"__{name}__" for name in (
     "init", "new", "init_subclass", "call", "getattr", "getattribute", "setattr", "delattr", "enter", "exit", "del",
-    "get", "set", "delete", "set_name", "class_getitem", "reduce", "reduce_ex", "getstate", "setstate", "deepcopy", "copy"))
+    "get", "set", "delete", "set_name", "class_getitem", "reduce", "reduce_ex", "getstate", "setstate", "deepcopy",
+    "copy"))
 CALLED = (FunctionType, MethodType, functools.partial)  # native code that is given one may call it
 STEPPED = (itertools.groupby, type(next(itertools.groupby([0]))[1]), itertools.count)  # steps that compare or add
 KNOWN = "net"  # the key under which the answer of `asks_python` is remembered with a type
@@ -106,6 +107,7 @@ class Watch:
             sys.setprofile(None)
             self.machine.watch = None
         if self.found is not None:
+            self.machine.ledger.sharp(self.what, self.machine.where())
             self.machine.trace.end(f"{self.what} runs {self.found} in native code")
 
     def event(self, frame, event, arg):
