@@ -42,6 +42,10 @@ class Attributes(Machine):
         found = trace.classes.get(key)
         if found is None:
             found = MISSING
+            if kind.__flags__ & HEAP and kind not in self.class_spaces and id(kind) not in trace.made and trace.ended is None:
+                self.class_space(kind)
+                bases = sources.Attribute(sources.Pinned(kind, kind.__qualname__), "__mro__")
+                trace.guard(guards.Identity(bases, kind.__mro__))
             for base in kind.__mro__:
                 if base.__flags__ & HEAP and id(base) not in trace.made and trace.ended is None:
                     found = trace.read_key(self.class_space(base), name)

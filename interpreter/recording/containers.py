@@ -66,6 +66,10 @@ class Containers(Machine):
                 for item in list(items):
                     if type(item) not in PLAIN and (isinstance(item, CONTAINERS) or type(item) in TRACED):
                         self.see(item, depth + 1)
+        elif kind is slice:
+            return slice(self.see(value.start), self.see(value.stop), self.see(value.step))
+        elif self.trace.unguarded:
+            self.trace.look(value)
         return value
 
     # Items
@@ -82,7 +86,7 @@ class Containers(Machine):
                 key = pin(key)
             return obj[key]
         entry = trace.outside.get(id(obj))
-        key = pin(key)
+        key = self.see(key) if type(key) is slice else pin(key)
         if type(key) not in CONSTANT_KINDS:
             self.note_hashed(obj, key)
         if entry is None or (kind.__flags__ & HEAP and special(kind, "__getitem__") is not None):

@@ -43,7 +43,8 @@ class Guard:
     def __str__(self):
         return f"{self.source} {self.expected()}"
 
-    __repr__ = __str__
+    def __repr__(self):
+        return str(self)
 
 
 class Constant(Guard):

@@ -181,12 +181,14 @@ class RecordingMachine(WatchedSteps, Calls, Containers, Attributes, WatchedCalls
         return super().delete_item(obj, key)
 
     def contains(self, item, container):
+        self.trace.look(container)
         self.note_special(type(container), "__contains__", "__iter__")
         return super().contains(item, container)
 
     def truth(self, value):
         if value is True or value is False or value is None:
             return value is True
+        self.trace.look(value)
         self.note_special(type(value), "__bool__", "__len__")
         return super().truth(value)
 
@@ -201,6 +203,32 @@ class RecordingMachine(WatchedSteps, Calls, Containers, Attributes, WatchedCalls
     def iterate(self, obj):
         self.note_special(type(obj), "__iter__", "__getitem__")
         return super().iterate(obj)
+
+    # Objects of native types that nothing guards
+
+    def unpack(self, iterable):
+        self.trace.look(iterable)
+        return super().unpack(iterable)
+
+    def unpack_mapping(self, mapping):
+        self.trace.look(mapping)
+        return super().unpack_mapping(mapping)
+
+    def binary(self, symbol, a, b):
+        if self.trace.unguarded:
+            self.trace.look(a)
+            self.trace.look(b)
+        return super().binary(symbol, a, b)
+
+    def compare(self, symbol, a, b):
+        if self.trace.unguarded:
+            self.trace.look(a)
+            self.trace.look(b)
+        return super().compare(symbol, a, b)
+
+    def format_value(self, value, *rest):
+        self.trace.look(value)
+        return super().format_value(value, *rest)
 
 
 def set_cell(cell, value):

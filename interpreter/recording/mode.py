@@ -14,7 +14,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from interpreter.recording import switches, torch_calls
-from interpreter.recording.numbers import plain
+from interpreter.recording.numbers import TRACED, pin, plain
 from interpreter.recording.operations import Ref
 from interpreter.recording.torch_calls import (
     CONSTANT_KINDS,
@@ -89,6 +89,8 @@ def is_none(value) -> bool:
 
 def metadata(trace, name, func, args, kwargs):
     """A property of a tensor: a constant, but for the shape of one whose shape may change."""
+    if any(type(value) in TRACED for value in args):
+        args = tuple(map(pin, args))
     if name in FREE_METADATA:
         return free_metadata(trace, name, func, args, kwargs)
     if trace.replay is not None and (told := trace.replay.tell(name)) is not LIVE:

@@ -34,7 +34,6 @@ BY_IDENTITY = (types.FunctionType, types.BuiltinFunctionType, type, types.Module
 SEQUENCES = (list, collections.deque)
 SETS = (set, frozenset)
 CONTAINERS = (list, dict, tuple, set, frozenset, collections.deque)
-HEAP = 1 << 9  # type flag: a class made by Python code
 REPRESENTED = (decimal.Decimal, datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo)  # immutable, told by their repr
 TOLD_OTHERWISE = (types.MethodType, functools.partial, types.CellType, weakref.ref, contextvars.ContextVar, type(threading.Lock()),
                   type(threading.RLock()), types.MappingProxyType, types.GenericAlias, types.UnionType, super)
@@ -179,8 +178,7 @@ class Trace:
             self.guard(guards.Constant(sources.Reading(source, held, (), "value"), held(value)))
         elif isinstance(value, BaseException):
             self.read(value.args, sources.Attribute(source, "args"))
-        elif not kind.__flags__ & HEAP and not isinstance(value, CONTAINERS + TOLD_OTHERWISE) and not (
-                kind.__module__ or "").startswith("torch") and type(getattr(value, "__dict__", None)) is not dict and kind is not object:
+        elif hides(kind) and not isinstance(value, CONTAINERS + TOLD_OTHERWISE):
             self.unguarded[id(value)] = value
 
     def look(self, value):
@@ -500,6 +498,20 @@ def is_constant(value) -> bool:
     """Whether a value is told by type and equality alone."""
     kind = type(value)
     return kind in CONSTANT_KINDS or (kind is tuple and all(map(is_constant, value)))
+
+
+@functools.lru_cache(maxsize=4096)
+def hides(kind) -> bool:
+    """Whether instances hold something that C code alone can see: a class in the order of resolution is larger than its base by more than
+    what a class written in Python adds (a dict, a list of weak references, its slots)."""
+    if (kind.__module__ or "").partition(".")[0] == "torch" or kind is types.SimpleNamespace:
+        return False
+    for made in kind.__mro__[:-1]:
+        names = made.__dict__
+        added = made.__basicsize__ - made.__base__.__basicsize__
+        if "__slots__" not in names and added > 8 * (("__dict__" in names) + ("__weakref__" in names)):
+            return True
+    return False
 
 
 def held(value):

@@ -25,7 +25,7 @@ from interpreter.recording.sources import Attribute, Dict, Item, Pinned
 
 CONTENT = (guards.Absent, guards.Present, guards.Keys, guards.Length, guards.Truth)
 HEAP = 1 << 9  # type flag: a class made by Python code, whose instances' `__class__` can be assigned
-NATIVE_OWNERS = (FunctionType, CellType, MethodType)
+NATIVE_OWNERS = (FunctionType, CellType, MethodType, type)
 dict_version = c_guards.dict_version
 own_dict = attrgetter("__dict__")
 
