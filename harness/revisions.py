@@ -40,6 +40,8 @@ from harness.worker import flush, own_session
 WORKING_TREE = "."
 #: Further processes in which a cell is timed, on both sides, where its times seem to differ.
 REPEATS = 4
+#: Runs that the cache holds.
+KEPT = 40
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,15 @@ def run_both(revisions: tuple[Revision, Revision], prepared: Prepared, options: 
         shutil.rmtree(folder, ignore_errors=True)
     with servers(revisions, prepared, root) as started:
         fill_both(revisions, started, pair, prepared, options, say)
+    prune(results)
     return load(pair[0]), load(pair[1])
+
+
+def prune(results: Path):
+    """Drops the runs that were made longest ago once there are more than KEPT."""
+    runs = sorted(results.iterdir(), key=lambda folder: folder.stat().st_mtime, reverse=True)
+    for folder in runs[KEPT:]:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def fill_both(revisions, started, folders, prepared: Prepared, options: Options, say):
