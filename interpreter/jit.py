@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import inspect
 import pathlib
 import sys
@@ -43,6 +45,7 @@ class Jit:
 
     def __init__(self, original, executor, dynamic, sharp_edges, compile):
         self.original = original
+        self.options = {"executor": executor, "dynamic": dynamic, "sharp_edges": sharp_edges, "compile": compile}
         self.lowering = None
         if executor != "eager":
             from interpreter.executors.executor import Executor
@@ -244,10 +247,19 @@ class JittedFunction:
     def bound(self, obj):
         return lambda *args, **kwargs: self(obj, *args, **kwargs)
 
-    @staticmethod
-    def interpreted_as(made):
-        """What the interpreter calls in the place of a jitted callable."""
-        return made._jit.original
+    interpreted_at = "__wrapped__"  # where its `__dict__` holds what the interpreter calls in its place
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __copy__(self):
+        return self
+
+    def __reduce__(self):
+        return jit_again, (self._jit.original, self._jit.options)
+
+    def __repr__(self):
+        return f"<jitted {self._jit.original!r}>"
 
 
 class JittedModule(torch.nn.Module):
@@ -275,9 +287,27 @@ class JittedModule(torch.nn.Module):
     def __delattr__(self, name):
         delattr(self.__dict__["_original"], name)
 
-    @staticmethod
-    def interpreted_as(made):
-        return made.__dict__["_jit"].original
+    interpreted_at = "_original"
+
+    def __deepcopy__(self, memo):
+        return jit_again(copy.deepcopy(self.__dict__["_original"], memo), self._jit.options)
+
+    def __copy__(self):
+        return jit_again(copy.copy(self.__dict__["_original"]), self._jit.options)
+
+    def __reduce__(self):
+        return jit_again, (self.__dict__["_original"], self._jit.options)
+
+    def __reduce_ex__(self, protocol):
+        return self.__reduce__()
+
+    def __dir__(self):
+        return sorted({*super().__dir__(), *dir(self.__dict__["_original"])})
+
+
+def jit_again(original, options: dict):
+    """A copy of a jitted callable: the same options, no entries."""
+    return jit(original, **options)
 
 
 def _forwarded(name):
@@ -294,6 +324,16 @@ for _name, _member in list(vars(torch.nn.Module).items()):
             "forward", "_call_impl", "_wrapped_call_impl"):
         if _name not in vars(JittedModule):
             setattr(JittedModule, _name, _forwarded(_name))
+
+
+CONTAINER_METHODS = ("__len__", "__getitem__", "__setitem__", "__delitem__", "__iter__", "__contains__", "__reversed__", "__add__", "__iadd__")
+
+
+@functools.lru_cache(maxsize=1024)
+def jitted_class(kind: type) -> type:
+    """The class of jitted modules whose original is of this class: it can be indexed, measured and iterated where the original can."""
+    methods = {name: _forwarded(name) for name in CONTAINER_METHODS if hasattr(kind, name)}
+    return type("JittedModule", (JittedModule,), {**methods, "__module__": JittedModule.__module__}) if methods else JittedModule
 
 
 def jit(fn_or_module, *, executor="eager", dynamic=None, sharp_edges="allow", compile="now"):
@@ -314,9 +354,9 @@ def jit(fn_or_module, *, executor="eager", dynamic=None, sharp_edges="allow", co
     if compile not in ("now", "background"):
         raise ValueError(f'compile={compile!r} is not known: it is "now" or "background"')
     if isinstance(fn_or_module, (JittedFunction, JittedModule)):
-        fn_or_module = fn_or_module.interpreted_as(fn_or_module)
+        fn_or_module = fn_or_module._jit.original
     made = Jit(fn_or_module, executor, dynamic, sharp_edges, compile)
-    return JittedModule(made) if isinstance(fn_or_module, torch.nn.Module) else JittedFunction(made)
+    return jitted_class(type(fn_or_module))(made) if isinstance(fn_or_module, torch.nn.Module) else JittedFunction(made)
 
 
 callable_module(__name__)

@@ -87,14 +87,21 @@ class Calls(Machine):
 
     def unwrapped(self, callable, kind):
         """What to call in place of a jitted or compiled callable, whose own machinery is not to be recorded."""
-        original = getattr(kind, "interpreted_as", None)
-        if original is not None:
-            return original(callable)
+        place = getattr(kind, "interpreted_at", None)
+        if place is not None and not isinstance(callable, type):
+            return self.held(callable, place)
         if isinstance(callable, type):
             return None
-        if self.lookup(kind, "__call__") is not MISSING and kind.__module__.startswith("torch._dynamo"):
-            return getattr(callable, "_orig_mod", None)
+        if kind.__module__.startswith("torch._dynamo") and "_orig_mod" in getattr(callable, "_modules", ()):
+            modules = self.held(callable, "_modules")
+            entry = self.trace.find(modules)
+            return modules["_orig_mod"] if entry is None else self.trace.read_key(entry, "_orig_mod")
         return None
+
+    def held(self, obj, name):
+        """What an object's `__dict__` has under a name."""
+        entry = self.trace.find(obj)
+        return obj.__dict__[name] if entry is None else self.trace.read_key(self.trace.namespace(entry), name)
 
     def read_partial(self, made):
         trace = self.trace
