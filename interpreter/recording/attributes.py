@@ -253,7 +253,12 @@ class Attributes(Machine):
                 space = self.class_space(obj)
                 self.trace.outside[id(space.value)] = space
                 return space.value
-            return getattr(obj, name)
+            value = getattr(obj, name)
+            if obj.__flags__ & HEAP and id(obj) not in self.trace.made and is_constant(value):
+                entry = self.trace.pinned(obj, obj.__qualname__)
+                if ("slot", name) not in entry.known:
+                    entry.known["slot", name] = self.trace.read(value, sources.Attribute(entry.source, name))
+            return value
         found = self.lookup(obj, name)
         if found is not MISSING:
             form = type(found)

@@ -14,6 +14,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from interpreter.recording import switches, torch_calls
+from interpreter.recording.attempts import Attempt, Tried, outcome, result_of
 from interpreter.recording.numbers import TRACED, pin, plain
 from interpreter.recording.operations import Ref
 from interpreter.recording.torch_calls import (
@@ -140,19 +141,29 @@ def record(trace, func, name, args, kwargs, direct, whole=False):
         except Unknown as reason:
             trace.end(f"{torch_calls.plain_name(func)} was given {reason}")
             ended = True
+    tried = None
     if trace.replay is not None and trace.replay.has_next():
         result = trace.replay.next(func, args, kwargs)
+        tried = result if type(result) is Tried else None
         if func in switches.ALL:
             func(*args, **kwargs)
     else:
         started = perf_counter()
         try:
             result = func(*args, **kwargs)
-        except Exception:
+        except Exception as error:
             trace.raised = True
+            if not ended:
+                attempted(trace, func, name, templates, named, Tried(None, error))
             raise
         trace.operating += perf_counter() - started
     trace.events += 1
+    if tried is not None:
+        if not ended:
+            attempted(trace, func, name, templates, named, tried)
+        if tried.error is not None:
+            raise tried.error.with_traceback(None)
+        result = tried.result
     if ended:
         return result
     if args and result is args[0] and name in CONVERSIONS and not trace.tainted(result):
@@ -161,7 +172,10 @@ def record(trace, func, name, args, kwargs, direct, whole=False):
     tainted = data_dependent(func, args, kwargs) or any_tainted(trace, args) or (kwargs and any_tainted(trace, kwargs.values()))
     changes = mutates(func, kwargs)
     effect = whole or changes and trace.seen_outside(args, kwargs) or torch_calls.draws(name, args, kwargs)
-    operation = trace.add(func, templates, named, effect=effect)
+    if tried is None:
+        operation = trace.add(func, templates, named, effect=effect)
+    else:
+        operation = trace.add(result_of, (Ref(trace.attempt),), {}, number=True)
     if isinstance(result, torch.Tensor):
         trace.add_tensor(result, Ref(operation.index), tainted)
         return result
@@ -176,6 +190,14 @@ def record(trace, func, name, args, kwargs, direct, whole=False):
         trace.add_result(result, operation, tainted)
         return result
     return answer(trace, name, operation, result, direct)
+
+
+def attempted(trace, func, name, templates, named, tried):
+    """Record an operation that raised, or one in the place of which another recording has raised: its outcome is checked."""
+    operation = trace.add(Attempt(func), templates, named, effect=True)
+    trace.attempt = operation.index
+    asked = trace.add(outcome, (Ref(operation.index),), {}, number=True)
+    trace.check(Ref(asked.index), outcome(tried), f"the outcome of {name}")
 
 
 def deeply_plain(value):

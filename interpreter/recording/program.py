@@ -7,6 +7,7 @@ segment; another answer than those known is a side exit, from where the interpre
 from __future__ import annotations
 
 from interpreter.recording.faults import ADVICE
+from interpreter.recording.attempts import Attempt
 from interpreter.recording.operations import Build, Check, Operation, Write, answer_key, inputs_of
 from interpreter.recording.prologue import Prologue
 from interpreter.recording.sources import Source
@@ -113,7 +114,8 @@ class Replay:
     def next(self, function, args, kwargs):
         """The result that the next operation gave, or its exception."""
         operation = self.path[self.done]
-        if operation.function is not function and operation.function != function:
+        expected = operation.function.function if type(operation.function) is Attempt else operation.function
+        if expected is not function and expected != function:
             raise Diverged(f"{operation.where}: taking up a call, {operation} was expected but {function} came. {ADVICE}")
         self.done += 1
         if operation.dropped:

@@ -95,6 +95,7 @@ class Trace:
         self.told: list = []
         self.literal: set[int] | None = None
         self.operating = 0.0
+        self.attempt = -1  # the last operation that may raise
         self.raised = False  # whether an operation did
 
     # Ending
