@@ -18,7 +18,7 @@ from interpreter.recording import guards, sources
 from interpreter.recording.numbers import TRACED, pin, plain
 from interpreter.recording.special import native_base
 from interpreter.recording.torch_calls import CONSTANT_KINDS
-from interpreter.recording.trace import LIVE, MISSING, Outside
+from interpreter.recording.trace import LIVE, MISSING, Outside, is_constant
 from interpreter.vm.attributes import discarding
 from interpreter.vm.machine import Machine
 
