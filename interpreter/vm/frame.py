@@ -91,7 +91,7 @@ class Root:
 
     def __init__(self, machine, back, handling=None):
         self.machine, self.back, self.handling = machine, back, handling
-        self.depth = back.depth if back is not None else host_depth()
+        self.depth = back.depth + 1 if back is not None else host_depth()
         self.stack, self.iterator, self.error, self.drives = [], iterator_of(()), None, False
 
 

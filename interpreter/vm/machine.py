@@ -108,6 +108,8 @@ class Machine(Names, Attributes, Operators, Calls, Iteration, Generators, Reentr
     @hidden
     def nested(self, root, start):
         """Enter a nested loop on top of ``root`` with what ``start`` gives, a value or a Frame."""
+        if root.back is not None and root.depth > self.limit:
+            raise RecursionError("maximum recursion depth exceeded")
         outer, current.machine = current.machine, self
         error = None
         try:
