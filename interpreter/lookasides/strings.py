@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from interpreter.lookasides.builtins_conversions import holds_shown
-from interpreter.lookasides.hooks import atom, not_plain, values_hooked
+from interpreter.lookasides.hooks import atom, mro_of, not_plain, values_hooked
 from interpreter.lookasides.lent import lend
 from interpreter.lookasides.registry import lookaside
 from interpreter.vm.lookups import Host
@@ -84,8 +84,9 @@ def filled(machine, value):
 @lookaside(str.__mod__, native=True, needed=values_hooked(*PERCENT, "__getitem__"))
 def percent_(machine, template, value, /):
     """The original, asking in the machine what it shows."""
-    if type(value) is tuple:
-        return machine.original(str.__mod__, [template, tuple([filled(machine, each) for each in value])])
+    if tuple in mro_of(type(value)):
+        parts = [filled(machine, each) for each in tuple.__iter__(value)]
+        return machine.original(str.__mod__, [template, tuple(parts)])
     if "%(" in template and hasattr(type(value), "__getitem__"):
         names = Names()
         names.machine, names.mapping, names.show = machine, value, filled
