@@ -99,6 +99,8 @@ def finish(recorded: Recorded):
     if trace.numbered:
         held = [entry.value for entry in trace.outside.values() if isinstance(entry.value, WRITTEN)]
         recorded.value, recorded.error, *_ = make_plain([recorded.value, recorded.error, *(write.args for write in trace.writes), *held], trace)
+    for write in trace.writes:
+        write.args = ()  # the templates say what to write; the objects of this call are let go
     trace.machine = None
     trace.keep.clear()
 
