@@ -22,7 +22,7 @@ jit = pytest.importorskip("interpreter.jit").jit
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*has been recorded")  # that is what these tests are about
 QUICK = settings(
-    max_examples=4,
+    max_examples=3,
     deadline=None,
     derandomize=True,
     database=None,
