@@ -82,3 +82,16 @@ def test_a_target_without_its_variables_says_what_to_give(target, variable):
     done = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert variable in done.stderr or "needs" in done.stderr
+
+
+def test_every_document_is_listed_and_every_link_leads_somewhere():
+    documents = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert set(links(ROOT / "docs" / "README.md")) == documents
+    for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        assert [link for link in links(path) if not (path.parent / link).exists()] == []
+
+
+def links(path: Path) -> list[str]:
+    """Where a page's links lead, other than to the web or within the page."""
+    found = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text())
+    return [link for link in found if "://" not in link]
