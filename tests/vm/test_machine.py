@@ -93,6 +93,23 @@ def test_objects_do_not_grow_with_calls():
     assert len(gc.get_objects()) - before < 200
 
 
+def test_a_million_calls_leave_nothing():
+    def program(count):
+        def called(n):
+            return n
+
+        for n in range(count):
+            called(n)
+
+    run, kept = interpret(program), []
+    for _ in range(2):
+        run(500_000)
+        gc.collect()
+        kept.append(len(gc.get_objects()))
+    assert kept[1] - kept[0] < 50
+    assert sum(row["calls"] for row in run.ledger.rows() if row["callable"].endswith("called")) == 1_000_000
+
+
 def test_code_made_again_and_again_is_forgotten():
     def program():
         for n in range(50):
