@@ -1,8 +1,9 @@
 """Faults of ours, told apart from the user's exceptions.
 
-While a call is interpreted, an exception that comes straight out of the bookkeeping (the trace, its guards and templates) can't be the user's: it
-becomes an InterpreterError that names the user's line and the instruction, and no `except` of the user's catches it. After the call its result is
-right whatever happens to the record, so a fault there is a warning, and the call is not served from a program.
+While a call is interpreted, an exception that comes straight out of the bookkeeping (the trace, its guards and
+templates) can't be the user's: it becomes an InterpreterError that names the user's line and the instruction, and no
+`except` of the user's catches it. After the call its result is right whatever happens to the record, so a fault there
+is a warning, and the call is not served from a program.
 """
 
 from __future__ import annotations
@@ -13,11 +14,27 @@ import pathlib
 from interpreter.vm.errors import InterpreterError
 
 HERE = pathlib.Path(__file__).parent
-BOOKKEEPING = {str(HERE / f"{name}.py") for name in (
-    "trace", "guards", "sources", "operations", "results", "prologue", "program", "position", "leaving", "switches")}
+BOOKKEEPING = {
+    str(HERE / f"{name}.py")
+    for name in (
+        "trace",
+        "guards",
+        "sources",
+        "operations",
+        "results",
+        "prologue",
+        "program",
+        "position",
+        "leaving",
+        "switches",
+    )
+}
 KINDS = (AttributeError, NameError, AssertionError)
 DOES_FOR_THE_USER = {"number", "ask_number", "next"}  # what is raised there was raised by what the user's code computes
-ADVICE = "Please report it with this text. Until then, call this function without jit, or keep what it does at this line out of the jitted call"
+ADVICE = (
+    "Please report it with this text. Until then, call this function without jit, or keep what it does at this line "
+    "out of the jitted call"
+)
 
 
 class Fault(RuntimeWarning):

@@ -12,11 +12,24 @@ import torch
 from interpreter.recording.numbers import TRACED, plain
 from interpreter.recording.trace import Trace
 
-ATOMS = (int, float, str, bytes, bool, type(None), torch.dtype, torch.device, type, types.ModuleType, types.BuiltinFunctionType)
+ATOMS = (
+    int,
+    float,
+    str,
+    bytes,
+    bool,
+    type(None),
+    torch.dtype,
+    torch.device,
+    type,
+    types.ModuleType,
+    types.BuiltinFunctionType,
+)
 
 
 def make_plain(roots: list, trace: Trace) -> list:
-    """`roots` without traced numbers: they are replaced in all that was made inside the call and can be reached from there."""
+    """`roots` without traced numbers: they are replaced in all that was made inside the call and can be reached from
+    there."""
     seen: dict = {}
 
     def of(value):
@@ -27,9 +40,13 @@ def make_plain(roots: list, trace: Trace) -> list:
             return seen.get(id(value), (value, value))[1]
         seen[id(value)] = (value, value)
         if kind is tuple or kind is torch.Size or kind is frozenset or isinstance(value, tuple):
-            items = [of(item) for item in tuple.__iter__(value)] if kind is not frozenset else [of(item) for item in value]
+            items = (
+                [of(item) for item in tuple.__iter__(value)] if kind is not frozenset else [of(item) for item in value]
+            )
             if any(a is not b for a, b in zip(items, value)):
-                made = tuple.__new__(kind, items) if isinstance(value, tuple) and kind is not torch.Size else kind(items)
+                made = (
+                    tuple.__new__(kind, items) if isinstance(value, tuple) and kind is not torch.Size else kind(items)
+                )
                 seen[id(value)] = (value, made)
                 return made
             return value

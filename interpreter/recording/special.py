@@ -1,7 +1,8 @@
 """Native callables of which it is known exactly what they read.
 
-`SPECIAL` maps a callable to its handler, called as `handler(machine, callable, args, kwargs)` while a trace records. Calls made by
-our own code (the bodies of lookasides) never end a trace: what their targets read of outside containers is guarded, the rest is the machine's business.
+`SPECIAL` maps a callable to its handler, called as `handler(machine, callable, args, kwargs)` while a trace records.
+Calls made by our own code (the bodies of lookasides) never end a trace: what their targets read of outside containers
+is guarded, the rest is the machine's business.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ ASK_AGAIN = _abc._abc_subclasscheck
 
 @functools.lru_cache(maxsize=4096)
 def is_ours(filename: str) -> bool:
-    """Whether a file belongs to the machine or to the lookasides: its calls are the machine's business, not the user's."""
+    """Whether a file belongs to the machine or to the lookasides: its calls are the machine's business, not the
+    user's."""
     return filename.startswith(OURS)
 
 
@@ -50,7 +52,8 @@ LIBRARY = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), "<frozen
 
 @functools.lru_cache(maxsize=4096)
 def is_library(filename: str) -> bool:
-    """Whether a file is part of Python's standard library or an installed package: its functions' code is not replaced in place."""
+    """Whether a file is part of Python's standard library or an installed package: its functions' code is not
+    replaced in place."""
     return filename.startswith(LIBRARY)
 
 
@@ -101,22 +104,46 @@ def abstract_check(machine, callable, args, kwargs):
         key = "subclass", asked
         if key not in entry.known:
             entry.known[key] = ASK_AGAIN(kind, asked)
-            trace.guard(guards.Constant(sources.Reading(entry.source, ASK_AGAIN, (asked,), "issubclass"), entry.known[key]))
+            trace.guard(
+                guards.Constant(sources.Reading(entry.source, ASK_AGAIN, (asked,), "issubclass"), entry.known[key])
+            )
     return answer
 
 
-LOCKS = [getattr(type(lock), name) for lock in (threading.Lock(), threading.RLock())
-         for name in ("acquire", "release", "__enter__", "__exit__")]
+LOCKS = [
+    getattr(type(lock), name)
+    for lock in (threading.Lock(), threading.RLock())
+    for name in ("acquire", "release", "__enter__", "__exit__")
+]
 
 
-@special(_abc.get_cache_token, _abc._abc_init, threading.get_ident, torch.device.__enter__, torch.device.__exit__,
-         torch._C._get_function_stack_at, types.FunctionType.__get__, *LOCKS)
+@special(
+    _abc.get_cache_token,
+    _abc._abc_init,
+    threading.get_ident,
+    torch.device.__enter__,
+    torch.device.__exit__,
+    torch._C._get_function_stack_at,
+    types.FunctionType.__get__,
+    *LOCKS,
+)
 def plainly(machine, callable, args, kwargs):
     """Gives nothing that a program depends on; what it changes is seen in the operations that follow."""
     return callable(*map(pin, args), **(kwargs or {}))
 
 
-COPIED = (object, list, dict, set, frozenset, collections.OrderedDict, collections.deque, collections.defaultdict, BaseException, Exception)
+COPIED = (
+    object,
+    list,
+    dict,
+    set,
+    frozenset,
+    collections.OrderedDict,
+    collections.deque,
+    collections.defaultdict,
+    BaseException,
+    Exception,
+)
 
 
 @special(property.__get__)
@@ -138,13 +165,18 @@ def property_set(machine, callable, args, kwargs):
 
 @special(object.__reduce_ex__)
 def reduce(machine, callable, args, kwargs):
-    """How an object is copied: its class and its state, as `object.__reduce_ex__` tells them, with the user's hooks interpreted."""
+    """How an object is copied: its class and its state, as `object.__reduce_ex__` tells them, with the user's hooks
+    interpreted."""
     obj, protocol = args
     kind = type(obj)
     trace = machine.trace
     if type(machine.lookup(kind, "__reduce__")) is types.FunctionType:
         return machine.call(machine.lookup(kind, "__reduce__"), (obj,), None)
-    hooks = [name for name in ("__getnewargs_ex__", "__getnewargs__") if type(machine.lookup(kind, name)) is types.FunctionType]
+    hooks = [
+        name
+        for name in ("__getnewargs_ex__", "__getnewargs__")
+        if type(machine.lookup(kind, name)) is types.FunctionType
+    ]
     if hooks or protocol < 2 or native_base(kind) not in COPIED:
         machine.sharp(callable, "asks an object how it is copied")
         return callable(*args)
@@ -164,7 +196,15 @@ def reduce(machine, callable, args, kwargs):
     return how
 
 
-@special(_heapq.heapify, _heapq.heappush, _heapq.heappop, _heapq.heapreplace, _heapq.heappushpop, _bisect.insort_left, _bisect.insort_right)
+@special(
+    _heapq.heapify,
+    _heapq.heappush,
+    _heapq.heappop,
+    _heapq.heapreplace,
+    _heapq.heappushpop,
+    _bisect.insort_left,
+    _bisect.insort_right,
+)
 def ordered_write(machine, callable, args, kwargs):
     """Heaps and sorted lists: they compare what they hold, and write the list."""
     if args and not compares_natively([args[0], *args[1:]]) or kwargs:
@@ -192,7 +232,8 @@ def compares_natively(values, depth=0) -> bool:
 
 @special(id, hash)
 def identity(machine, callable, args, kwargs):
-    """An address, or a hash made of one. Of an outside object it is the same as long as the object is the same; library code that asks
+    """An address, or a hash made of one. Of an outside object it is the same as long as the object is the same;
+    library code that asks
     (`copy`, a memo of modules) only wants to know which objects are one."""
     trace = machine.trace
     if len(args) != 1 or kwargs:
@@ -217,7 +258,8 @@ def hashed_by_address(kind: type) -> bool:
 
 
 def shows_writes(trace, values) -> bool:
-    """Whether an effect that a program has before its epilogue would show, or go to, something that the call has written before."""
+    """Whether an effect that a program has before its epilogue would show, or go to, something that the call has
+    written before."""
     if not trace.writes:
         return False
     if any(isinstance(write.args[0], types.ModuleType) or write.args[0] is sys.__dict__ for write in trace.writes):
@@ -257,7 +299,14 @@ def warn(machine, message, category=None, stacklevel=1, source=None, **kwargs):
         category = type(message)
     category = UserWarning if category is None else category
     plainly = type(message) is str or isinstance(message, Warning)
-    if machine.trace.ended is not None or frame is None or kwargs or source is not None or not plainly or not isinstance(category, type):
+    if (
+        machine.trace.ended is not None
+        or frame is None
+        or kwargs
+        or source is not None
+        or not plainly
+        or not isinstance(category, type)
+    ):
         if machine.trace.ended is None:
             machine.sharp(warnings.warn, "warns at a line outside of the call")
         return NATIVES[warnings.warn].function(machine, message, category, stacklevel, source, **kwargs)
@@ -266,7 +315,15 @@ def warn(machine, message, category=None, stacklevel=1, source=None, **kwargs):
         return NATIVES[warnings.warn].function(machine, message, category, stacklevel)
     space = machine.space(frame.globals).value
     name = space.get("__name__") or "<string>"
-    return record(machine.trace, warn_again, "warn", (message, category, frame.code.co_filename, frame.line, name, space), {}, False, True)
+    return record(
+        machine.trace,
+        warn_again,
+        "warn",
+        (message, category, frame.code.co_filename, frame.line, name, space),
+        {},
+        False,
+        True,
+    )
 
 
 @special(switches.INFERENCE)
@@ -299,12 +356,17 @@ def weak_reference(machine, reference, args, kwargs):
 def cached_function(machine, cached, args, kwargs):
     """A function with `functools.lru_cache`: the prologue asks the cache again, which gives the object that it holds.
 
-    The first call with some arguments fills the cache, unrecorded; what the function does then is done once, as in eager.
+    The first call with some arguments fills the cache, unrecorded; what the function does then is done once, as in
+    eager.
     """
     trace = machine.trace
     arguments = tuple(map(machine.see, args))
     entry = trace.find(cached)
-    if kwargs or entry is None or not all(is_constant(value) or value is not None and trace.find(value) for value in arguments):
+    if (
+        kwargs
+        or entry is None
+        or not all(is_constant(value) or value is not None and trace.find(value) for value in arguments)
+    ):
         machine.sharp(cached, "a cache is asked for arguments that can't be told to be the same in a later call")
         return cached(*arguments, **(kwargs or {}))
     for value in arguments:
@@ -318,20 +380,56 @@ def cached_function(machine, cached, args, kwargs):
 
 ITERATION = ("__iter__", "__getitem__", "__len__", "__next__")
 ASKED = {  # special methods that a native function asks of its arguments: also that a class has none of them is guarded
-    bool: ("__bool__", "__len__"), len: ("__len__",), int: ("__int__", "__index__", "__trunc__"), float: ("__float__", "__index__"),
-    complex: ("__complex__", "__float__", "__index__"), str: ("__str__", "__repr__"), repr: ("__repr__",), ascii: ("__repr__",),
-    format: ("__format__", "__str__"), hash: ("__hash__", "__eq__"), abs: ("__abs__",), round: ("__round__",), divmod: ("__divmod__",),
-    pow: ("__pow__",), callable: ("__call__",), reversed: ("__reversed__", *ITERATION), dict: ("keys", *ITERATION),
+    bool: ("__bool__", "__len__"),
+    len: ("__len__",),
+    int: ("__int__", "__index__", "__trunc__"),
+    float: ("__float__", "__index__"),
+    complex: ("__complex__", "__float__", "__index__"),
+    str: ("__str__", "__repr__"),
+    repr: ("__repr__",),
+    ascii: ("__repr__",),
+    format: ("__format__", "__str__"),
+    hash: ("__hash__", "__eq__"),
+    abs: ("__abs__",),
+    round: ("__round__",),
+    divmod: ("__divmod__",),
+    pow: ("__pow__",),
+    callable: ("__call__",),
+    reversed: ("__reversed__", *ITERATION),
+    dict: ("keys", *ITERATION),
     **dict.fromkeys((iter, list, tuple, sum, any, all, enumerate, zip, map, filter), ITERATION),
-    **dict.fromkeys((set, frozenset), ("__hash__", "__eq__", *ITERATION)), **dict.fromkeys((min, max, sorted), ("__lt__", "__gt__", *ITERATION)),
-    operator.eq: ("__eq__",), operator.ne: ("__ne__", "__eq__"), operator.lt: ("__lt__", "__gt__"), operator.le: ("__le__", "__ge__"),
-    operator.gt: ("__gt__", "__lt__"), operator.ge: ("__ge__", "__le__"), operator.contains: ("__contains__", "__eq__", *ITERATION),
-    operator.index: ("__index__",), operator.truth: ("__bool__", "__len__"), operator.not_: ("__bool__", "__len__"),
-    **{function: (f"__{name}__", f"__r{name}__") for name in ("add", "sub", "mul", "floordiv", "truediv", "mod", "pow", "matmul")
-       for function in (getattr(operator, name),)},
+    **dict.fromkeys((set, frozenset), ("__hash__", "__eq__", *ITERATION)),
+    **dict.fromkeys((min, max, sorted), ("__lt__", "__gt__", *ITERATION)),
+    operator.eq: ("__eq__",),
+    operator.ne: ("__ne__", "__eq__"),
+    operator.lt: ("__lt__", "__gt__"),
+    operator.le: ("__le__", "__ge__"),
+    operator.gt: ("__gt__", "__lt__"),
+    operator.ge: ("__ge__", "__le__"),
+    operator.contains: ("__contains__", "__eq__", *ITERATION),
+    operator.index: ("__index__",),
+    operator.truth: ("__bool__", "__len__"),
+    operator.not_: ("__bool__", "__len__"),
+    **{
+        function: (f"__{name}__", f"__r{name}__")
+        for name in ("add", "sub", "mul", "floordiv", "truediv", "mod", "pow", "matmul")
+        for function in (getattr(operator, name),)
+    },
 }
 EQUALITY = ("__eq__", "__hash__", "__ne__")
-COMPARING = {"index", "count", "remove", "__contains__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "sort"}
+COMPARING = {
+    "index",
+    "count",
+    "remove",
+    "__contains__",
+    "__eq__",
+    "__ne__",
+    "__lt__",
+    "__le__",
+    "__gt__",
+    "__ge__",
+    "sort",
+}
 
 SPECIAL_KINDS = {weakref.ref: weak_reference, type(functools.lru_cache(int)): cached_function}
 
@@ -349,8 +447,11 @@ def runs_hooks(name_space: dict, bases: tuple) -> bool:
     """Whether making a class runs hooks written in Python that the machine would not see."""
     if any(type(base.__init_subclass__) is types.MethodType for base in bases):
         return True
-    return any(type(getattr(type(value), "__set_name__", None)) is types.FunctionType
-               and type(value).__module__ not in ("functools", "enum", "abc") for value in name_space.values())
+    return any(
+        type(getattr(type(value), "__set_name__", None)) is types.FunctionType
+        and type(value).__module__ not in ("functools", "enum", "abc")
+        for value in name_space.values()
+    )
 
 
 ROUTES = {warnings.warn: Native(warn)}

@@ -1,7 +1,7 @@
 """The modes of torch that a call may switch: gradients, autocast, default dtype, deterministic algorithms.
 
-A program switches them again in their place. When it is left in the middle, the interpreter takes the call up from its start, so they are put back to what
-they were there, and switched anew while it goes along.
+A program switches them again in their place. When it is left in the middle, the interpreter takes the call up from its
+start, so they are put back to what they were there, and switched anew while it goes along.
 """
 
 from __future__ import annotations
@@ -31,10 +31,15 @@ class Modes:
     def __init__(self):
         self.grad = torch.is_grad_enabled()
         self.dtype = torch.get_default_dtype()
-        self.autocast = [(device, torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)) for device in DEVICES]
+        self.autocast = [
+            (device, torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)) for device in DEVICES
+        ]
         self.cache = torch.is_autocast_cache_enabled()
         self.nesting = nesting()
-        self.deterministic = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+        self.deterministic = (
+            torch.are_deterministic_algorithms_enabled(),
+            torch.is_deterministic_algorithms_warn_only_enabled(),
+        )
 
     def restore(self, entered=()):
         """Put them back; `entered` are inference modes that were entered and not left since."""
@@ -50,7 +55,10 @@ class Modes:
         torch.set_autocast_cache_enabled(self.cache)
         for _ in range(nesting() - self.nesting):
             torch.autocast_decrement_nesting()
-        if self.deterministic != (torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()):
+        if self.deterministic != (
+            torch.are_deterministic_algorithms_enabled(),
+            torch.is_deterministic_algorithms_warn_only_enabled(),
+        ):
             torch.use_deterministic_algorithms(self.deterministic[0], warn_only=self.deterministic[1])
 
 

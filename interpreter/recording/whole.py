@@ -1,9 +1,10 @@
 """Calls whose inside is not recorded: the whole call is one operation, done again by every later call.
 
-Autograd functions, checkpointed blocks, the transforms of `torch.func` and the autograd engine run Python code (the function that they are
-given, hooks, `backward`) under conditions of their own. A program calls them again as they were called, with the functions made anew, so what
-that Python code reads is read anew. Two things could go wrong, and end the trace: that code could see what the call has written before, which a
-program writes only at its end; and it could change what the call has read before, or an object made inside.
+Autograd functions, checkpointed blocks, the transforms of `torch.func` and the autograd engine run Python code (the
+function that they are given, hooks, `backward`) under conditions of their own. A program calls them again as they were
+called, with the functions made anew, so what that Python code reads is read anew. Two things could go wrong, and end
+the trace: that code could see what the call has written before, which a program writes only at its end; and it could
+change what the call has read before, or an object made inside.
 """
 
 from __future__ import annotations
@@ -24,15 +25,26 @@ CONTAINERS = (list, dict, set)
 CODE = (types.FunctionType, types.MethodType, functools.partial)
 TRANSFORMS = {"wrapper", "wrapped", "wrapper_fn", "wrapped_with_chunks", "jvp_fn", "trace_fn"}
 FUNCTIONS = (
-    torch.autograd.grad, torch.autograd.backward, torch.utils.checkpoint.checkpoint, torch.utils.checkpoint.checkpoint_sequential,
-    torch.func.vjp, torch.func.jvp, torch.autograd.functional.jacobian, torch.autograd.functional.hessian, torch.autograd.functional.vjp,
-    torch.autograd.functional.jvp, torch.autograd.functional.hvp, torch.autograd.functional.vhp, torch.cond,
+    torch.autograd.grad,
+    torch.autograd.backward,
+    torch.utils.checkpoint.checkpoint,
+    torch.utils.checkpoint.checkpoint_sequential,
+    torch.func.vjp,
+    torch.func.jvp,
+    torch.autograd.functional.jacobian,
+    torch.autograd.functional.hessian,
+    torch.autograd.functional.vjp,
+    torch.autograd.functional.jvp,
+    torch.autograd.functional.hvp,
+    torch.autograd.functional.vhp,
+    torch.cond,
 )
 
 
 @special(*FUNCTIONS)
 def call_whole(machine, callable, args, kwargs):
-    """One operation. Called with the function itself where that is fixed, else with the function as the first argument."""
+    """One operation. Called with the function itself where that is fixed, else with the function as the first
+    argument."""
     trace = machine.trace
     machine.note(native_key(callable), "torch")
     args, kwargs = tuple(map(pin, args)), {key: pin(value) for key, value in (kwargs or {}).items()}
@@ -72,7 +84,8 @@ def may_see_writes(trace, functions) -> str | None:
 
 
 def at_argument(trace, written) -> bool:
-    """Whether a written object is reached from the arguments or the jitted module, and not from a global name or a closure."""
+    """Whether a written object is reached from the arguments or the jitted module, and not from a global name or a
+    closure."""
     entry = trace.find(written)
     source = entry.source if entry is not None else None
     while source is not None and source.parent is not None:
@@ -81,7 +94,8 @@ def at_argument(trace, written) -> bool:
 
 
 def may_change(trace, functions) -> str | None:
-    """Whether a function reaches a container or an object that was made inside the call, which it could change unseen."""
+    """Whether a function reaches a container or an object that was made inside the call, which it could change
+    unseen."""
     waiting, seen = list(functions), set()
     while waiting:
         value = waiting.pop()
@@ -101,7 +115,11 @@ def may_change(trace, functions) -> str | None:
             waiting += [value.func, *value.args, *value.keywords.values()]
         elif isinstance(value, tuple):
             waiting += value
-        elif isinstance(value, CONTAINERS) or hasattr(value, "__dict__") and not isinstance(value, (torch.Tensor, type, types.ModuleType)):
+        elif (
+            isinstance(value, CONTAINERS)
+            or hasattr(value, "__dict__")
+            and not isinstance(value, (torch.Tensor, type, types.ModuleType))
+        ):
             return f"is given a function over a {type(value).__qualname__} that was made inside the call"
     return None
 
@@ -125,7 +143,9 @@ def changed_behind(trace) -> str | None:
 
 def differ(now, known) -> bool:
     now, known = plain(now), plain(known)
-    return now is not known and not (is_constant(now) and is_constant(known) and type(now) is type(known) and now == known)
+    return now is not known and not (
+        is_constant(now) and is_constant(known) and type(now) is type(known) and now == known
+    )
 
 
 @functools.lru_cache(maxsize=4096)

@@ -1,8 +1,9 @@
 """One program twice: eager, and jitted, in step. Whatever can be seen of the two must be the same.
 
-A *scene* is made by a function without arguments, so that it can be built twice; it says what is called, with which arguments, what is changed
-between two calls, and what else the calls may change. After every call a *picture* of each side is taken: the result or the exception, the
-arguments, the callable and its surroundings, all in one walk, so that also what is shared, objects and memory, has to agree.
+A *scene* is made by a function without arguments, so that it can be built twice; it says what is called, with which
+arguments, what is changed between two calls, and what else the calls may change. After every call a *picture* of each
+side is taken: the result or the exception, the arguments, the callable and its surroundings, all in one walk, so that
+also what is shared, objects and memory, has to agree.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from interpreter.recording.faults import Fault
 
 @dataclasses.dataclass
 class Scene:
-    """`calls` are tuples of positional arguments, or functions that change something. `hits`: calls that a program must have served, at least;
+    """`calls` are tuples of positional arguments, or functions that change something. `hits`: calls that a program
+    must have served, at least;
     `tail`: whether an entry may be run unrecorded; `seed` is set before every call."""
 
     fn: object
@@ -36,13 +38,23 @@ class Scene:
     kwargs: dict = dataclasses.field(default_factory=dict)
 
 
-SAME_BY_NAME = (types.BuiltinFunctionType, types.ModuleType, types.MethodDescriptorType, types.WrapperDescriptorType,
-                types.GetSetDescriptorType, types.MemberDescriptorType, types.MethodWrapperType, enum.Enum, types.CodeType)
+SAME_BY_NAME = (
+    types.BuiltinFunctionType,
+    types.ModuleType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    types.MethodWrapperType,
+    enum.Enum,
+    types.CodeType,
+)
 PLAIN = (int, float, complex, bool, str, bytes, type(None), type(...), torch.dtype, torch.device, range, torch.layout)
 
 
 class Picture:
-    """A description of an object graph: equal for graphs that can't be told apart. Objects and memory are numbered as they are met."""
+    """A description of an object graph: equal for graphs that can't be told apart. Objects and memory are numbered
+    as they are met."""
 
     def __init__(self):
         self.numbers: dict = {}
@@ -72,13 +84,29 @@ class Picture:
         if isinstance(value, torch.Tensor):
             return self.tensor(value)
         if isinstance(value, type):
-            if (value.__module__ or "").partition(".")[0] in ("builtins", "torch", "collections", "enum", "functools", "types", "typing"):
+            if (value.__module__ or "").partition(".")[0] in (
+                "builtins",
+                "torch",
+                "collections",
+                "enum",
+                "functools",
+                "types",
+                "typing",
+            ):
                 return value.__qualname__
-            return value.__qualname__, self.names({key: item for key, item in vars(value).items() if not key.startswith("__")})
+            return value.__qualname__, self.names(
+                {key: item for key, item in vars(value).items() if not key.startswith("__")}
+            )
         if isinstance(value, types.FunctionType):
             cells = [self.cell(cell) for cell in value.__closure__ or ()]
             attributes = {key: item for key, item in value.__dict__.items() if key != "__wrapped__"}
-            return value.__qualname__, cells, self.of(value.__defaults__), self.of(value.__kwdefaults__), self.names(attributes)
+            return (
+                value.__qualname__,
+                cells,
+                self.of(value.__defaults__),
+                self.of(value.__kwdefaults__),
+                self.names(attributes),
+            )
         if isinstance(value, types.MethodType):
             return self.all((value.__func__, value.__self__))
         if isinstance(value, functools.partial):
@@ -90,7 +118,13 @@ class Picture:
         if isinstance(value, torch.utils.hooks.RemovableHandle):
             return "handle"
         if isinstance(value, BaseException):
-            return str(value), self.all(value.args), self.of(value.__cause__), name_of(type(value.__context__)), self.names(value.__dict__)
+            return (
+                str(value),
+                self.all(value.args),
+                self.of(value.__cause__),
+                name_of(type(value.__context__)),
+                self.names(value.__dict__),
+            )
         parts = []
         if isinstance(value, collections.deque):
             parts.append(value.maxlen)
@@ -104,7 +138,9 @@ class Picture:
             parts.append(sorted(map(repr, map(self.of, value))))
         if isinstance(value, types.GeneratorType):
             return "generator"
-        parts.append(self.names(getattr(value, "__dict__", {}) if not isinstance(value, types.MappingProxyType) else {}))
+        parts.append(
+            self.names(getattr(value, "__dict__", {}) if not isinstance(value, types.MappingProxyType) else {})
+        )
         for base in kind.__mro__:
             slots = base.__dict__.get("__slots__", ())
             for name in (slots,) if isinstance(slots, str) else slots:
@@ -113,7 +149,10 @@ class Picture:
         return parts
 
     def names(self, space):
-        return [(key, self.all(item.values()) if "_hooks" in key and isinstance(item, dict) else self.of(item)) for key, item in space.items()]
+        return [
+            (key, self.all(item.values()) if "_hooks" in key and isinstance(item, dict) else self.of(item))
+            for key, item in space.items()
+        ]
 
     def cell(self, cell):
         try:
@@ -135,8 +174,18 @@ class Picture:
         shown = repr(data.tolist()) if value.device.type != "meta" else None
         strides = tuple(value.stride()) if value.layout is torch.strided and value.numel() > 1 else None
         offset = value.storage_offset() if value.layout is torch.strided else None
-        return (str(value.dtype), tuple(value.shape), strides, offset, value.requires_grad, value.is_leaf, memory, shown,
-                self.of(value.grad) if value.is_leaf else None, self.names(value.__dict__))
+        return (
+            str(value.dtype),
+            tuple(value.shape),
+            strides,
+            offset,
+            value.requires_grad,
+            value.is_leaf,
+            memory,
+            shown,
+            self.of(value.grad) if value.is_leaf else None,
+            self.names(value.__dict__),
+        )
 
 
 def name_of(kind):
@@ -145,9 +194,15 @@ def name_of(kind):
 
 def surroundings():
     """What a call may leave behind in torch itself."""
-    return {"random state": torch.get_rng_state(), "grad mode": torch.is_grad_enabled(), "default dtype": torch.get_default_dtype(),
-            "inference mode": torch.is_inference_mode_enabled(), "autocast": torch.is_autocast_enabled("cpu"),
-            "function modes": torch._C._len_torch_function_stack(), "deterministic": torch.are_deterministic_algorithms_enabled()}
+    return {
+        "random state": torch.get_rng_state(),
+        "grad mode": torch.is_grad_enabled(),
+        "default dtype": torch.get_default_dtype(),
+        "inference mode": torch.is_inference_mode_enabled(),
+        "autocast": torch.is_autocast_enabled("cpu"),
+        "function modes": torch._C._len_torch_function_stack(),
+        "deterministic": torch.are_deterministic_algorithms_enabled(),
+    }
 
 
 def outcome(fn, args, kwargs):
@@ -229,7 +284,8 @@ def in_step(eager, other, jitted):
         if kind != other_kind:
             error = other_value if other_kind == "raised" else value
             raise AssertionError(f"call {number}: eager {kind}, jitted {other_kind} {other_value!r}") from (
-                error if isinstance(error, BaseException) else None)
+                error if isinstance(error, BaseException) else None
+            )
         difference = first_difference(expected, actual)
         assert difference is None, f"call {number}: eager and jitted differ at {difference}"
 

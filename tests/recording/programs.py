@@ -1,6 +1,8 @@
-"""Random programs: functions of tensors, numbers, lists, dicts, objects and globals, and the calls that are made of them.
+"""Random programs: functions of tensors, numbers, lists, dicts, objects and globals, and the calls that are made of
+them.
 
-A `Grammar` writes a program as text, statement by statement, from one random generator; so a seed names a program, and what fails can be read.
+A `Grammar` writes a program as text, statement by statement, from one random generator; so a seed names a program, and
+what fails can be read.
 """
 
 from __future__ import annotations
@@ -16,33 +18,152 @@ import torch
 from tests.recording.agree import Scene
 
 KEYS = ("a", "b", "c")
+CAUGHT = ("Exception", "Exception", "(ValueError, KeyError)", "RuntimeError")
+LOOPS = ("i in range(min(abs(n), 3))", "i, z in enumerate(list(xs)[:3])", "i in list(d)", "i in ns[:3]",
+         "v, i in zip(xs[:2], ns)")
 ANY_TENSOR = (
-    "(<t> + <t>)", "(<t> * <n>)", "(<t> - <t>.mean())", "<t>.sin()", "torch.relu(<t>)",
-    "torch.where(<t> > 0, <t>, <t>)", "<t>.flip(0)", "<t>.clone()", "<t>.view(-1)", "torch.cat([<t>, <t>])[:2]",
-    "(torch.stack(xs).sum(0) if xs else <t>)", "(<t>[:max(n, 1)].sum() + <t>)", "(box.t * 3)",
-    "d.get(<k>, <t>)", "(xs[n % 2] if len(xs) > 1 else <t>)", "helper(<t>, <n>)",
-    "sum([v * 2 for v in xs], <t>)", "(<t> if <c> else <t>)", "box.step(<t>)", "torch.tensor([1.0, <n>])",
-    "<t>.detach()", "(<t>, <t>)[1]", "box.twice(<t>)", "slotted.t", "next(iter(xs), <t>)", "max([<t>, <t>], key=lambda v: float(v.sum()))",
-    "functools.reduce(lambda a, b: a + b, xs, <t>)", "(lambda v, *rest: v * len(rest))(<t>, n, k)", "next((v for v in xs if v.sum() > n), <t>)",
-    "torch.stack([v * i for i, v in enumerate(xs, n)] or [<t>]).sum(0)", "box.partial(<t>)", "<t>.to(x.dtype)", "<t>.contiguous()",
-    "(<t> if <t>.size(0) == 2 else <t>)", "x.new_zeros(len(xs) + 1).sum() + <t>", "<t>.reshape(-1)[torch.argsort(<t>.reshape(-1))][:2].sum() + y", "act(<t>)", "m(<t>)", "(torch.rand(2) * 0 + <t>)",
+    "(<t> + <t>)",
+    "(<t> * <n>)",
+    "(<t> - <t>.mean())",
+    "<t>.sin()",
+    "torch.relu(<t>)",
+    "torch.where(<t> > 0, <t>, <t>)",
+    "<t>.flip(0)",
+    "<t>.clone()",
+    "<t>.view(-1)",
+    "torch.cat([<t>, <t>])[:2]",
+    "(torch.stack(xs).sum(0) if xs else <t>)",
+    "(<t>[:max(n, 1)].sum() + <t>)",
+    "(box.t * 3)",
+    "d.get(<k>, <t>)",
+    "(xs[n % 2] if len(xs) > 1 else <t>)",
+    "helper(<t>, <n>)",
+    "sum([v * 2 for v in xs], <t>)",
+    "(<t> if <c> else <t>)",
+    "box.step(<t>)",
+    "torch.tensor([1.0, <n>])",
+    "<t>.detach()",
+    "(<t>, <t>)[1]",
+    "box.twice(<t>)",
+    "slotted.t",
+    "next(iter(xs), <t>)",
+    "max([<t>, <t>], key=lambda v: float(v.sum()))",
+    "functools.reduce(lambda a, b: a + b, xs, <t>)",
+    "(lambda v, *rest: v * len(rest))(<t>, n, k)",
+    "next((v for v in xs if v.sum() > n), <t>)",
+    "torch.stack([v * i for i, v in enumerate(xs, n)] or [<t>]).sum(0)",
+    "box.partial(<t>)",
+    "<t>.to(x.dtype)",
+    "<t>.contiguous()",
+    "(<t> if <t>.size(0) == 2 else <t>)",
+    "x.new_zeros(len(xs) + 1).sum() + <t>",
+    "<t>.reshape(-1)[torch.argsort(<t>.reshape(-1))][:2].sum() + y",
+    "act(<t>)",
+    "m(<t>)",
+    "(torch.rand(2) * 0 + <t>)",
 )
 ANY_NUMBER = (
-    "n", "k", "1", "2", "(<n> + <n>)", "(<n> % 3)", "abs(<n> - 2)", "len(xs)", "len(d)", "box.n", "space.g", "x.size(0)", "x.dim()",
-    "(3 if <c> else <n>)", "min(<n>, <n>)", "max(<n>, 1)", "len(names)", "sum(ns)", "ns[-1]", "int(<n>)",
-    "int(x.sum().item()) % 4", "d.get('count', 0)", "sum(1 for key in d if key != 'a')", "len(set(ns))", "sorted([<n>, <n>, 2])[1]",
-    "(<n> // 2)", "ns.count(<n>)", "seen", "len(str(n))", "(n, k)[1]", "len({**d, 'q': 1})", "len(tags)", "queue[-1]", "len(queue)", "slotted.n", "box.half",
-    "sum(i * j for i, j in zip(ns, range(3)))", "max(ns, key=lambda v: -v)", "[i for i in range(5) if i > n][:1].count(4)", "(*ns, n)[0]",
-    "len({len(name) for name in names})", "d.get(<k>, <n>) if not torch.is_tensor(d.get(<k>, 1)) else 1", "hash(str(n)) % 1 + len(f'{n:>4}')", "operator.add(<n>, k)",
-    "divmod(<n>, 3)[1]", "int(y.argmax())", "round(y.mean().item())", "next(counter_of(n))", "Box.shared", "len(list(d.items()))", "ns.index(ns[0])", "type(n)(2)", "[<n>, <n>][n % 2]",
+    "n",
+    "k",
+    "1",
+    "2",
+    "(<n> + <n>)",
+    "(<n> % 3)",
+    "abs(<n> - 2)",
+    "len(xs)",
+    "len(d)",
+    "box.n",
+    "space.g",
+    "x.size(0)",
+    "x.dim()",
+    "(3 if <c> else <n>)",
+    "min(<n>, <n>)",
+    "max(<n>, 1)",
+    "len(names)",
+    "sum(ns)",
+    "ns[-1]",
+    "int(<n>)",
+    "int(x.sum().item()) % 4",
+    "d.get('count', 0)",
+    "sum(1 for key in d if key != 'a')",
+    "len(set(ns))",
+    "sorted([<n>, <n>, 2])[1]",
+    "(<n> // 2)",
+    "ns.count(<n>)",
+    "seen",
+    "len(str(n))",
+    "(n, k)[1]",
+    "len({**d, 'q': 1})",
+    "len(tags)",
+    "queue[-1]",
+    "len(queue)",
+    "slotted.n",
+    "box.half",
+    "sum(i * j for i, j in zip(ns, range(3)))",
+    "max(ns, key=lambda v: -v)",
+    "[i for i in range(5) if i > n][:1].count(4)",
+    "(*ns, n)[0]",
+    "len({len(name) for name in names})",
+    "d.get(<k>, <n>) if not torch.is_tensor(d.get(<k>, 1)) else 1",
+    "hash(str(n)) % 1 + len(f'{n:>4}')",
+    "operator.add(<n>, k)",
+    "divmod(<n>, 3)[1]",
+    "int(y.argmax())",
+    "round(y.mean().item())",
+    "next(counter_of(n))",
+    "Box.shared",
+    "len(list(d.items()))",
+    "ns.index(ns[0])",
+    "type(n)(2)",
+    "[<n>, <n>][n % 2]",
 )
 ANY_CONDITION = (
-    "flag", "n > 1", "<n> > <n>", "<k> in d", "xs", "len(xs) > 1", "not <c>", "(<c> and <c>)",
-    "(<c> or <c>)", "x.sum() > 3", "(<t>).mean() > 1", "d", "box.n == n", "hasattr(box, 'extra')",
-    "isinstance(n, bool)", "x is y", "y in (None,)", "k is None", "names == ['p', 'q']", "box is other", "n in ns", "torch.is_grad_enabled()",
-    "x.requires_grad", "all(v > 0 for v in ns)", "any(name == 'q' for name in names)", "d.get('a') is x", "n in tags", "queue and queue[0] == n", "isinstance(d.get('a'), torch.Tensor)",
-    "slotted.n > 1", "{1, 2} <= tags", "ns == sorted(ns)", "x in ()", "callable(act)", "len(names) == len(set(names))", "str(n) in names", "box == other",
-    "x.shape == y.shape", "d.keys() == {'a'}", "type(box) is Box", "(n, k) == (1, 1)", "n is k", "None in [k]", "torch.equal(x, y)", "bool((x > 0).all())", "seen == n",
+    "flag",
+    "n > 1",
+    "<n> > <n>",
+    "<k> in d",
+    "xs",
+    "len(xs) > 1",
+    "not <c>",
+    "(<c> and <c>)",
+    "(<c> or <c>)",
+    "x.sum() > 3",
+    "(<t>).mean() > 1",
+    "d",
+    "box.n == n",
+    "hasattr(box, 'extra')",
+    "isinstance(n, bool)",
+    "x is y",
+    "y in (None,)",
+    "k is None",
+    "names == ['p', 'q']",
+    "box is other",
+    "n in ns",
+    "torch.is_grad_enabled()",
+    "x.requires_grad",
+    "all(v > 0 for v in ns)",
+    "any(name == 'q' for name in names)",
+    "d.get('a') is x",
+    "n in tags",
+    "queue and queue[0] == n",
+    "isinstance(d.get('a'), torch.Tensor)",
+    "slotted.n > 1",
+    "{1, 2} <= tags",
+    "ns == sorted(ns)",
+    "x in ()",
+    "callable(act)",
+    "len(names) == len(set(names))",
+    "str(n) in names",
+    "box == other",
+    "x.shape == y.shape",
+    "d.keys() == {'a'}",
+    "type(box) is Box",
+    "(n, k) == (1, 1)",
+    "n is k",
+    "None in [k]",
+    "torch.equal(x, y)",
+    "bool((x > 0).all())",
+    "seen == n",
 )
 
 
@@ -65,7 +186,11 @@ class Grammar:
     # Expressions
 
     def tensor(self, depth=2) -> str:
-        return self.fill(self.pick(*ANY_TENSOR), depth - 1) if depth > 0 and self.rng.random() < 0.7 else self.pick("x", "y", "z")
+        return (
+            self.fill(self.pick(*ANY_TENSOR), depth - 1)
+            if depth > 0 and self.rng.random() < 0.7
+            else self.pick("x", "y", "z")
+        )
 
     def number(self, depth=2) -> str:
         return self.fill(self.pick(*ANY_NUMBER), depth - 1) if depth > 0 else self.pick("n", "k", "1", "2", "3")
@@ -74,7 +199,11 @@ class Grammar:
         return self.pick(*map(repr, KEYS), "names[0]", "'a' + str(n % 2)")
 
     def condition(self, depth=2) -> str:
-        return self.fill(self.pick(*ANY_CONDITION), depth - 1) if depth > 0 else self.pick("n > 1", "flag", "'a' in d", "xs", "k is None", "len(xs) > 1")
+        return (
+            self.fill(self.pick(*ANY_CONDITION), depth - 1)
+            if depth > 0
+            else self.pick("n > 1", "flag", "'a' in d", "xs", "k is None", "len(xs) > 1")
+        )
 
     # Statements
 
@@ -92,62 +221,195 @@ class Grammar:
         getattr(self, "put_" + self.pick(*kinds).replace(" ", "_"))(indent, depth)
 
     def put_assign(self, indent, depth):
-        self.put(indent, self.pick(f"{self.pick('y', 'z')} = {self.tensor()}", f"{self.pick('x', 'y', 'z')} = {self.tensor(1)}",
-                                   f"{self.pick('y', 'z')} {self.pick('+=', '*=', '-=')} {self.tensor(1)}"))
+        self.put(
+            indent,
+            self.pick(
+                f"{self.pick('y', 'z')} = {self.tensor()}",
+                f"{self.pick('x', 'y', 'z')} = {self.tensor(1)}",
+                f"{self.pick('y', 'z')} {self.pick('+=', '*=', '-=')} {self.tensor(1)}",
+            ),
+        )
 
     def put_number(self, indent, depth):
-        self.put(indent, self.pick(f"n = {self.number()}", f"k = {self.number()}", "n += 1", f"k = {self.number(1)} + n", "seen = seen + n"))
+        self.put(
+            indent,
+            self.pick(
+                f"n = {self.number()}", f"k = {self.number()}", "n += 1", f"k = {self.number(1)} + n", "seen = seen + n"
+            ),
+        )
 
     def put_item(self, indent, depth):
         value = self.pick(self.tensor(1), self.number(1))
-        self.put(indent, self.pick(
-            f"d[{self.key()}] = {value}", f"d[{self.key()}] = {value}", f"d.pop({self.key()}, None)", f"d.setdefault({self.key()}, {value})",
-            f"d.update(b={value})", f"if {self.key()} in d: del d[{self.key()}]", "d['count'] = d.get('count', 0) + 1", f"ns[0] = {self.number(1)}",
-            "d = dict(d)", "d = {key: d[key] for key in sorted(d)}"))
+        self.put(
+            indent,
+            self.pick(
+                f"d[{self.key()}] = {value}",
+                f"d[{self.key()}] = {value}",
+                f"d.pop({self.key()}, None)",
+                f"d.setdefault({self.key()}, {value})",
+                f"d.update(b={value})",
+                f"if {self.key()} in d: del d[{self.key()}]",
+                "d['count'] = d.get('count', 0) + 1",
+                f"ns[0] = {self.number(1)}",
+                "d = dict(d)",
+                "d = {key: d[key] for key in sorted(d)}",
+            ),
+        )
 
     def put_append(self, indent, depth):
-        self.put(indent, self.pick(
-            f"xs.append({self.tensor(1)})", f"xs.insert(0, {self.tensor(1)})", "xs.reverse()", "if xs: xs.pop()", "del xs[:1]", "xs[:] = xs[1:]",
-            f"ns.append({self.number(1)})", "ns.sort()", f"xs += [{self.tensor(1)}]", "xs = xs + [x]", "xs = list(xs)", f"names.append(str({self.number(1)}))",
-            f"xs.extend(v * 2 for v in xs[:{self.pick(1, 2)}])", f"log.append({self.number(1)})", "log.append(('pair', n, [k]))", f"log.append({self.tensor(1)})",
-            "ns += [len(ns)]", "ns = sorted(ns)[:3]"))
+        self.put(
+            indent,
+            self.pick(
+                f"xs.append({self.tensor(1)})",
+                f"xs.insert(0, {self.tensor(1)})",
+                "xs.reverse()",
+                "if xs: xs.pop()",
+                "del xs[:1]",
+                "xs[:] = xs[1:]",
+                f"ns.append({self.number(1)})",
+                "ns.sort()",
+                f"xs += [{self.tensor(1)}]",
+                "xs = xs + [x]",
+                "xs = list(xs)",
+                f"names.append(str({self.number(1)}))",
+                f"xs.extend(v * 2 for v in xs[:{self.pick(1, 2)}])",
+                f"log.append({self.number(1)})",
+                "log.append(('pair', n, [k]))",
+                f"log.append({self.tensor(1)})",
+                "ns += [len(ns)]",
+                "ns = sorted(ns)[:3]",
+            ),
+        )
 
     def put_attribute(self, indent, depth):
-        self.put(indent, self.pick(
-            f"box.n = {self.number(1)}", "box.n += 1", f"box.t = {self.tensor(1)}", f"box.extra = {self.number(1)}", "if hasattr(box, 'extra'): del box.extra",
-            f"other.n = {self.number(1)}", f"setattr(box, 'p' + str(n % 2), {self.tensor(1)})", f"other.t = {self.tensor(1)}", "box.xs = xs", "Box.shared += 1",
-            "m.calls = m.calls + 1", f"m.last = {self.tensor(1)}", "box.xs.append(n)", "x.tag = n"))
+        self.put(
+            indent,
+            self.pick(
+                f"box.n = {self.number(1)}",
+                "box.n += 1",
+                f"box.t = {self.tensor(1)}",
+                f"box.extra = {self.number(1)}",
+                "if hasattr(box, 'extra'): del box.extra",
+                f"other.n = {self.number(1)}",
+                f"setattr(box, 'p' + str(n % 2), {self.tensor(1)})",
+                f"other.t = {self.tensor(1)}",
+                "box.xs = xs",
+                "Box.shared += 1",
+                "m.calls = m.calls + 1",
+                f"m.last = {self.tensor(1)}",
+                "box.xs.append(n)",
+                "x.tag = n",
+            ),
+        )
 
     def put_in_place(self, indent, depth):
         name = self.pick("x", "y", "z", "xs[0]", "box.t", "m.buffer")
         guard = "if xs: " if name == "xs[0]" else ""
-        self.put(indent, guard + self.pick(f"{name}.add_({self.number(1)})", f"{name}.mul_(2)", f"{name}[0] = {self.number(1)}", f"{name}.clamp_(max=50)",
-                                           f"{name}.view(-1)[-1:].sub_(1)"))
+        self.put(
+            indent,
+            guard
+            + self.pick(
+                f"{name}.add_({self.number(1)})",
+                f"{name}.mul_(2)",
+                f"{name}[0] = {self.number(1)}",
+                f"{name}.clamp_(max=50)",
+                f"{name}.view(-1)[-1:].sub_(1)",
+            ),
+        )
 
     def put_container(self, indent, depth):
-        self.put(indent, self.pick(
-            f"pair = ({self.tensor(1)}, [{self.number(1)}])", f"pair = (x, {{'n': {self.number(1)}}})", "kept.append(pair)", f"kept.append(lambda: {self.number(1)})",
-            "kept.append(Box(n))", "a, *rest = [*xs, x]; z = a", "names = [name + str(n) for name in names][:2]", "kept = [pair, pair]",
-            "order = sorted(d, key=lambda key: str(key) + str(n)); k = len(order)", "z = dict(zip(names, xs)).get('p', z)",
-            "for i, (key, value) in enumerate(list(d.items())): k = i", "ns = [*map(lambda v: v + 1, ns)][:3]", "pair = (*pair, n)[:2]"))
+        self.put(
+            indent,
+            self.pick(
+                f"pair = ({self.tensor(1)}, [{self.number(1)}])",
+                f"pair = (x, {{'n': {self.number(1)}}})",
+                "kept.append(pair)",
+                f"kept.append(lambda: {self.number(1)})",
+                "kept.append(Box(n))",
+                "a, *rest = [*xs, x]; z = a",
+                "names = [name + str(n) for name in names][:2]",
+                "kept = [pair, pair]",
+                "order = sorted(d, key=lambda key: str(key) + str(n)); k = len(order)",
+                "z = dict(zip(names, xs)).get('p', z)",
+                "for i, (key, value) in enumerate(list(d.items())): k = i",
+                "ns = [*map(lambda v: v + 1, ns)][:3]",
+                "pair = (*pair, n)[:2]",
+            ),
+        )
 
     def put_more(self, indent, depth):
-        self.put(indent, self.fill(self.pick(
-            "tags.add(<n>)", "tags.discard(<n>)", "tags |= {n, k}", "tags = tags - {1}", "tags.update(ns)", "queue.append(<n>)", "queue.appendleft(n)", "queue.rotate(1)",
-            "if queue: queue.popleft()", "queue.extend([n, k])", "slotted.n = <n>", "slotted.t = <t>", "box.half = <n>", "Box.shared = <n>", "del slotted.n; slotted.n = n",
-            "x, *more = [x, *xs]; z = x", "(a, b), c = (n, k), 3; k = a", "for name, value in zip(names, ns): k = value", "ns = list(map(abs, ns)) or [1]",
-            "ns = [v for v in ns if v != n] or [0]", "names.sort(key=len)", "names[0] += 'x'", "text = ', '.join(names); log.append(text)", "log.append(f'{n}-{k!r:>3}')",
-            "d = {**d, 'b': <n>}", "d |= {'c': n}", "d.clear()", "for key in sorted(d, reverse=True): log.append(key)", "it = iter(ns); k = next(it, 0)",
-            "kept.append(functools.partial(helper, n=n))", "kept.append(box.step)", "kept.append({'n': n, 'x': z})", "kept.append([n] * 2)",
-            "match n:\n    case 1: z = z + 1\n    case int(v) if v > 2: z = z * v\n    case _: k = 2", "match d:\n    case {'a': v, **others}: log.append(len(others))\n    case _: k = 3",
-            "assert n < 50, n", "log.append(len([*counter_of(n % 4)]))", "z = helper(n=n, v=<t>, scale=k)", "log.append(tuple(ns))", "log.append(list(tags))",
-            "box, other = (other, box) if n % 2 else (box, other)", "with scope(log, k) as entered: z = z + 1", "y = y.clone(); y[0] = n", "z = torch.add(x, n, out=z.detach().clone())",
-            "vars(box)['n'] = <n>", "box.__dict__.update(n=n)", "setattr(slotted, 'n', n)", "log.append(getattr(box, 'extra', n))", "m.scale = getattr(m, 'scale', 0) + 1",
-            "m.register_buffer('buffer', m.buffer + n)", "m.weight.data.mul_(1)", "m.train(n > 1); log.append(m.training)", "with torch.no_grad(): m.weight.add_(n)")).replace(
-                "\n", "\n" + "    " * indent))
+        self.put(
+            indent,
+            self.fill(
+                self.pick(
+                    "tags.add(<n>)",
+                    "tags.discard(<n>)",
+                    "tags |= {n, k}",
+                    "tags = tags - {1}",
+                    "tags.update(ns)",
+                    "queue.append(<n>)",
+                    "queue.appendleft(n)",
+                    "queue.rotate(1)",
+                    "if queue: queue.popleft()",
+                    "queue.extend([n, k])",
+                    "slotted.n = <n>",
+                    "slotted.t = <t>",
+                    "box.half = <n>",
+                    "Box.shared = <n>",
+                    "del slotted.n; slotted.n = n",
+                    "x, *more = [x, *xs]; z = x",
+                    "(a, b), c = (n, k), 3; k = a",
+                    "for name, value in zip(names, ns): k = value",
+                    "ns = list(map(abs, ns)) or [1]",
+                    "ns = [v for v in ns if v != n] or [0]",
+                    "names.sort(key=len)",
+                    "names[0] += 'x'",
+                    "text = ', '.join(names); log.append(text)",
+                    "log.append(f'{n}-{k!r:>3}')",
+                    "d = {**d, 'b': <n>}",
+                    "d |= {'c': n}",
+                    "d.clear()",
+                    "for key in sorted(d, reverse=True): log.append(key)",
+                    "it = iter(ns); k = next(it, 0)",
+                    "kept.append(functools.partial(helper, n=n))",
+                    "kept.append(box.step)",
+                    "kept.append({'n': n, 'x': z})",
+                    "kept.append([n] * 2)",
+                    "match n:\n    case 1: z = z + 1\n    case int(v) if v > 2: z = z * v\n    case _: k = 2",
+                    "match d:\n    case {'a': v, **others}: log.append(len(others))\n    case _: k = 3",
+                    "assert n < 50, n",
+                    "log.append(len([*counter_of(n % 4)]))",
+                    "z = helper(n=n, v=<t>, scale=k)",
+                    "log.append(tuple(ns))",
+                    "log.append(list(tags))",
+                    "box, other = (other, box) if n % 2 else (box, other)",
+                    "with scope(log, k) as entered: z = z + 1",
+                    "y = y.clone(); y[0] = n",
+                    "z = torch.add(x, n, out=z.detach().clone())",
+                    "vars(box)['n'] = <n>",
+                    "box.__dict__.update(n=n)",
+                    "setattr(slotted, 'n', n)",
+                    "log.append(getattr(box, 'extra', n))",
+                    "m.scale = getattr(m, 'scale', 0) + 1",
+                    "m.register_buffer('buffer', m.buffer + n)",
+                    "m.weight.data.mul_(1)",
+                    "m.train(n > 1); log.append(m.training)",
+                    "with torch.no_grad(): m.weight.add_(n)",
+                )
+            ).replace("\n", "\n" + "    " * indent),
+        )
 
     def put_state(self, indent, depth):
-        self.put(indent, self.pick("space.g = space.g + 1", "seen += 1", f"space.log.append({self.number(1)})", "space.h = z", f"space.g = {self.number(1)}"))
+        self.put(
+            indent,
+            self.pick(
+                "space.g = space.g + 1",
+                "seen += 1",
+                f"space.log.append({self.number(1)})",
+                "space.h = z",
+                f"space.g = {self.number(1)}",
+            ),
+        )
 
     def put_if(self, indent, depth):
         self.put(indent, f"if {self.condition()}:")
@@ -157,7 +419,10 @@ class Grammar:
             self.block(indent + 1, depth - 1, 2)
 
     def put_for(self, indent, depth):
-        self.put(indent, f"for {self.pick('i in range(min(abs(n), 3))', 'i, z in enumerate(list(xs)[:3])', 'i in list(d)', 'i in ns[:3]', 'v, i in zip(xs[:2], ns)')}:")
+        self.put(
+            indent,
+            f"for {self.pick(*LOOPS)}:",
+        )
         self.block(indent + 1, depth - 1, 2)
         if self.rng.random() < 0.3:
             self.put(indent + 1, f"if {self.condition(1)}: {self.pick('break', 'continue')}")
@@ -174,10 +439,24 @@ class Grammar:
         self.put(indent, "try:")
         self.block(indent + 1, depth - 1, 2)
         if self.rng.random() < 0.5:
-            self.put(indent + 1, self.pick("z = xs[5]", "z = d['missing']", "z = x.view(3, 3)", "z = box.absent", "raise ValueError('inner', n)",
-                                           "z = torch.ones(3) @ x.new_ones(n + 1)", "k = 1 // (n - n)", "x[torch.tensor([n + 1])]"))
+            self.put(
+                indent + 1,
+                self.pick(
+                    "z = xs[5]",
+                    "z = d['missing']",
+                    "z = x.view(3, 3)",
+                    "z = box.absent",
+                    "raise ValueError('inner', n)",
+                    "z = torch.ones(3) @ x.new_ones(n + 1)",
+                    "k = 1 // (n - n)",
+                    "x[torch.tensor([n + 1])]",
+                ),
+            )
         if self.rng.random() < 0.85:
-            self.put(indent, f"except {self.pick('Exception as error', 'Exception as error', '(ValueError, KeyError) as error', 'RuntimeError as error')}:")
+            self.put(
+                indent,
+                f"except {self.pick(*CAUGHT)} as error:",
+            )
             self.put(indent + 1, "log.append(type(error).__name__)")
             self.block(indent + 1, depth - 1, 1)
             if self.rng.random() < 0.3:
@@ -192,7 +471,10 @@ class Grammar:
             self.block(indent + 1, 0, 1)
 
     def put_with(self, indent, depth):
-        self.put(indent, f"with {self.pick('torch.no_grad()', 'scope(log, n)', 'contextlib.suppress(KeyError, IndexError)')}:")
+        self.put(
+            indent,
+            f"with {self.pick('torch.no_grad()', 'scope(log, n)', 'contextlib.suppress(KeyError, IndexError)')}:",
+        )
         self.block(indent + 1, depth - 1, 2)
 
     def put_raise(self, indent, depth):
@@ -206,18 +488,33 @@ class Grammar:
         self.loops += 1
         name = f"g{self.loops}"
         self.put(indent, f"def {name}(v, w={self.number(0)}):")
-        self.put(indent + 1, self.pick("nonlocal seen; seen += 1", "log.append(w)", "box.n += w", f"if {self.condition(1)}: return v"))
+        self.put(
+            indent + 1,
+            self.pick("nonlocal seen; seen += 1", "log.append(w)", "box.n += w", f"if {self.condition(1)}: return v"),
+        )
         self.put(indent + 1, f"return v * w + {self.tensor(1)}")
         self.put(indent, f"z = {name}({self.tensor(1)})")
         if self.rng.random() < 0.4:
             self.put(indent, f"kept.append({name})")
 
     def put_swap(self, indent, depth):
-        self.put(indent, self.pick("x, y = y, x", "xs[:2] = xs[:2][::-1]", "box, other = other, box", "n, k = (k or 1), n"))
+        self.put(
+            indent, self.pick("x, y = y, x", "xs[:2] = xs[:2][::-1]", "box, other = other, box", "n, k = (k or 1), n")
+        )
 
     def result(self) -> str:
-        return self.pick("x", "z", f"({self.tensor(1)}, {self.number(1)})", "{'x': x, 'n': n, 'd': d}", "[z, z, xs]", "(pair, kept)", "box", f"{self.number(2)}",
-                         "(n, k, seen)", "(x, y is x, z)")
+        return self.pick(
+            "x",
+            "z",
+            f"({self.tensor(1)}, {self.number(1)})",
+            "{'x': x, 'n': n, 'd': d}",
+            "[z, z, xs]",
+            "(pair, kept)",
+            "box",
+            f"{self.number(2)}",
+            "(n, k, seen)",
+            "(x, y is x, z)",
+        )
 
     def program(self) -> str:
         self.put(0, "def f(x, y, xs, ns, names, d, n, flag, box, other, act, m):")
@@ -229,7 +526,7 @@ class Grammar:
         return "\n".join(self.lines)
 
 
-SETTING = '''
+SETTING = """
 import collections
 import contextlib
 import functools
@@ -319,7 +616,7 @@ def make(log):
     seen = 0
 {function}
     return f, (lambda: seen)
-'''
+"""
 
 
 def build_from(seed: int):
@@ -338,8 +635,21 @@ def build_from(seed: int):
         log: list = []
         space.log, space.tags, space.queue = log, {1}, collections.deque([1, 2], 4)
         f, seen = space.make(log)
-        return Scene(f, calls(random.Random(seed + 1), space), state=lambda: (space.g, log, seen(), getattr(space, "h", None), space.Box, space.tags, space.queue, space.slotted),
-                     tail=True)
+        return Scene(
+            f,
+            calls(random.Random(seed + 1), space),
+            state=lambda: (
+                space.g,
+                log,
+                seen(),
+                getattr(space, "h", None),
+                space.Box,
+                space.tags,
+                space.queue,
+                space.slotted,
+            ),
+            tail=True,
+        )
 
     return build, program
 
@@ -374,7 +684,12 @@ def helper_of(n):
 
 def arguments(rng: random.Random, boxes, module, kept, shared, acts):
     """A function that gives the arguments of one call, anew where they are written to."""
-    scale, scale_y, n, flag = rng.choice([1.0, 1.0, -1.0, 3.0]), rng.choice([1.0, 2.0]), rng.choice([0, 1, 1, 2, 3, 4, True, 2.5]), rng.random() < 0.5
+    scale, scale_y, n, flag = (
+        rng.choice([1.0, 1.0, -1.0, 3.0]),
+        rng.choice([1.0, 2.0]),
+        rng.choice([0, 1, 1, 2, 3, 4, True, 2.5]),
+        rng.random() < 0.5,
+    )
     size, count = rng.choice([2, 2, 2, 3]), rng.choice([0, 1, 2, 2, 3])
     ns, names = rng.choice([[1, 2], [1, 2], [3], [0, 5, 1]]), rng.choice([["p", "q"], ["p"], ["r", "q"]])
     keys, alias, act = rng.sample(KEYS, rng.randint(0, 3)), rng.random(), rng.choice(acts)

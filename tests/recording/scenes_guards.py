@@ -1,4 +1,5 @@
-"""Scenes in which what a call reads is another thing in a later call: values, absence, order, types, identity, aliasing."""
+"""Scenes in which what a call reads is another thing in a later call: values, absence, order, types, identity,
+aliasing."""
 
 from __future__ import annotations
 
@@ -28,7 +29,12 @@ def X(n=2):
 def counter_given_a_key():
     def f(c, x):
         return x * c["a"], c["missing"], sorted(c)
-    return Scene(f, [(collections.Counter("ab"), X()), (collections.Counter("aab"), X()), *[(collections.Counter("ab"), X())] * 2], hits=1)
+
+    return Scene(
+        f,
+        [(collections.Counter("ab"), X()), (collections.Counter("aab"), X()), *[(collections.Counter("ab"), X())] * 2],
+        hits=1,
+    )
 
 
 @scene
@@ -40,6 +46,7 @@ def dict_subclass_with_missing():
 
     def f(t, x):
         return x * t["a"] + t["b"], t["b"], len(t)
+
     return Scene(f, [(Table(a=2), X()), (Table(a=3), X()), (Table(a=3, b=4), X()), (Table(a=2), X())])
 
 
@@ -50,6 +57,7 @@ def list_subclass_indexed_and_sliced():
 
     def f(r, x):
         return x * r[0] + r[-1], r[1:], len(r), 3 in r
+
     return Scene(f, [(Row([1, 2, 3]), X()), (Row([1, 2, 4]), X()), (Row([1, 2]), X()), (Row([1, 2, 3]), X())], hits=1)
 
 
@@ -59,8 +67,18 @@ def mapping_proxy_given():
 
     def f(m, x):
         return x * m["a"], "b" in m, len(m), list(m)
-    return Scene(f, [(types.MappingProxyType(inner), X()), lambda: inner.update(a=3), (types.MappingProxyType(inner), X()),
-                     lambda: inner.update(b=3), (types.MappingProxyType(inner), X())], tail=True)
+
+    return Scene(
+        f,
+        [
+            (types.MappingProxyType(inner), X()),
+            lambda: inner.update(a=3),
+            (types.MappingProxyType(inner), X()),
+            lambda: inner.update(b=3),
+            (types.MappingProxyType(inner), X()),
+        ],
+        tail=True,
+    )
 
 
 @scene
@@ -69,8 +87,11 @@ def views_given():
 
     def f(keys, values, items, x):
         return x * len(keys), list(values), "a" in keys, ("a", 2) in items, [k for k in keys], sum(values)
+
     views = lambda: (inner.keys(), inner.values(), inner.items(), X())
-    return Scene(f, [views(), lambda: inner.update(a=3), views(), lambda: inner.update(b=3), views(), views()], tail=True)
+    return Scene(
+        f, [views(), lambda: inner.update(a=3), views(), lambda: inner.update(b=3), views(), views()], tail=True
+    )
 
 
 @scene
@@ -79,7 +100,12 @@ def class_namespace_read():
         scale = 2
 
     def f(x):
-        return x * vars(Options)["scale"] + Options.__dict__["scale"], "bias" in vars(Options), getattr(Options, "bias", 0)
+        return (
+            x * vars(Options)["scale"] + Options.__dict__["scale"],
+            "bias" in vars(Options),
+            getattr(Options, "bias", 0),
+        )
+
     return Scene(f, [(X(),), lambda: setattr(Options, "scale", 3), (X(),), lambda: setattr(Options, "bias", 3), (X(),)])
 
 
@@ -87,12 +113,16 @@ def class_namespace_read():
 def instance_namespace_read():
     class Box:
         pass
+
     box = Box()
     box.a = 1
 
     def f(x):
         return x * vars(box).get("a"), len(box.__dict__), list(vars(box)), "b" in box.__dict__
-    return Scene(f, [(X(),), lambda: setattr(box, "a", 2), (X(),), lambda: setattr(box, "b", 3), (X(),), (X(),)], hits=1)
+
+    return Scene(
+        f, [(X(),), lambda: setattr(box, "a", 2), (X(),), lambda: setattr(box, "b", 3), (X(),), (X(),)], hits=1
+    )
 
 
 @scene
@@ -102,7 +132,10 @@ def a_dict_reached_through_items_values_and_get():
         for _, value in d.items():
             total = total * value
         return total, list(d.values()), d.get("z"), [*d], dict(d), {**d}, d == {"a": 2}
-    return Scene(f, [({"a": 2}, X()), ({"a": 3}, X()), ({"b": 2}, X()), ({"a": 2, "z": 1}, X()), ({"a": 2}, X())], hits=1)
+
+    return Scene(
+        f, [({"a": 2}, X()), ({"a": 3}, X()), ({"b": 2}, X()), ({"a": 2, "z": 1}, X()), ({"a": 2}, X())], hits=1
+    )
 
 
 @scene
@@ -111,6 +144,7 @@ def order_of_a_set():
         for n in s:
             x = x * 2 + n
         return x
+
     return Scene(f, [({1, 2}, X()), ({2, 1}, X()), ({8, 1}, X()), ({1, 8}, X())])
 
 
@@ -123,6 +157,7 @@ def order_of_keyword_arguments():
 
     def g(x, flip):
         return f(x, a=1, bb=2) if flip else f(x, bb=2, a=1)
+
     return Scene(g, [(X(), True), (X(), False), (X(), True)], hits=1)
 
 
@@ -130,7 +165,17 @@ def order_of_keyword_arguments():
 def membership_by_equality_and_identity():
     def f(xs, y, x):
         return x + (y in xs), xs.count(y), xs.index(y) if y in xs else -1
-    return Scene(f, [([1, 2], 2, X()), ([1, 3], 2, X()), ([1, 2.0], 2, X()), ([True, 2], 1, X()), ([float("nan")], float("nan"), X())])
+
+    return Scene(
+        f,
+        [
+            ([1, 2], 2, X()),
+            ([1, 3], 2, X()),
+            ([1, 2.0], 2, X()),
+            ([True, 2], 1, X()),
+            ([float("nan")], float("nan"), X()),
+        ],
+    )
 
 
 @scene
@@ -138,6 +183,7 @@ def the_same_list_given_twice():
     def f(a, b, x):
         a.append(1)
         return x * len(b), a is b
+
     shared = []
     return Scene(f, [([], [], X()), (shared, shared, X()), ([], [], X())], hits=1)
 
@@ -147,8 +193,16 @@ def the_same_dict_at_two_places():
     def f(d, x):
         d["a"]["n"] = 5
         return x * d["b"]["n"]
+
     shared = {"n": 1}
-    return Scene(f, [({"a": {"n": 1}, "b": {"n": 2}}, X()), ({"a": shared, "b": shared}, X()), ({"a": {"n": 1}, "b": {"n": 2}}, X())])
+    return Scene(
+        f,
+        [
+            ({"a": {"n": 1}, "b": {"n": 2}}, X()),
+            ({"a": shared, "b": shared}, X()),
+            ({"a": {"n": 1}, "b": {"n": 2}}, X()),
+        ],
+    )
 
 
 @scene
@@ -160,6 +214,7 @@ def an_attribute_written_through_an_alias():
     def f(a, b, x):
         a.n = a.n + 1
         return x * b.n
+
     one = Box(1)
     return Scene(f, [(Box(1), Box(1), X()), (one, one, X()), (Box(1), Box(1), X())])
 
@@ -175,6 +230,7 @@ def a_slot_written_through_an_alias():
     def f(a, b, x):
         a.n = a.n + 1
         return x * b.n
+
     one = Box(1)
     return Scene(f, [(Box(1), Box(1), X()), (one, one, X()), (Box(1), Box(1), X())])
 
@@ -189,6 +245,7 @@ def an_argument_that_is_the_jitted_module():
         def forward(self, x, other):
             self.n = self.n + 1
             return x * other.n
+
     m = M()
     return Scene(m, [(X(), M(5)), (X(), m), (X(), M(5)), (X(), m)])
 
@@ -207,6 +264,7 @@ def a_captured_object_given_as_argument():
     def f(xs, x):
         log.append(2)
         return x * len(xs)
+
     return Scene(f, [([], X()), (log, X()), ([], X())], state=lambda: log)
 
 
@@ -214,6 +272,7 @@ def a_captured_object_given_as_argument():
 def identity_of_arguments():
     def f(a, b, x):
         return x + (a is b), a == b, [a] == [b]
+
     one, two = object(), object()
     return Scene(f, [(one, two, X()), (one, one, X()), (two, two, X()), (one, two, X())])
 
@@ -222,6 +281,7 @@ def identity_of_arguments():
 def identity_of_tensors():
     def f(a, b, others):
         return a is b, any(a is other for other in others), a * 2
+
     t = X()
     return Scene(f, [(t, t, [X(), t]), (t, X(), [X(), X()]), (t, X(), [t, t])])
 
@@ -237,6 +297,7 @@ def types_of_subclasses():
 
     def f(o, x):
         return x * o.n if o else x - o.n, isinstance(o, Base), type(o) is Base
+
     return Scene(f, [(Base(), X()), (Derived(), X()), (Base(), X())], hits=1)
 
 
@@ -244,12 +305,22 @@ def types_of_subclasses():
 def special_method_added_to_a_class():
     class Base:
         pass
+
     base = Base()
 
     def f(o, x):
         return x + bool(o)
-    return Scene(f, [(base, X()), lambda: setattr(Base, "__len__", lambda self: 0), (base, X()),
-                     lambda: setattr(Base, "__bool__", lambda self: True), (base, X())])
+
+    return Scene(
+        f,
+        [
+            (base, X()),
+            lambda: setattr(Base, "__len__", lambda self: 0),
+            (base, X()),
+            lambda: setattr(Base, "__bool__", lambda self: True),
+            (base, X()),
+        ],
+    )
 
 
 @scene
@@ -260,12 +331,24 @@ def method_replaced_on_class_base_and_instance():
 
     class Derived(Base):
         pass
+
     one = Derived()
 
     def f(o, x):
         return x * o.scale()
-    return Scene(f, [(one, X()), lambda: setattr(Base, "scale", lambda self: 3), (one, X()),
-                     lambda: setattr(Derived, "scale", lambda self: 4), (one, X()), lambda: setattr(one, "scale", lambda: 5), (one, X())])
+
+    return Scene(
+        f,
+        [
+            (one, X()),
+            lambda: setattr(Base, "scale", lambda self: 3),
+            (one, X()),
+            lambda: setattr(Derived, "scale", lambda self: 4),
+            (one, X()),
+            lambda: setattr(one, "scale", lambda: 5),
+            (one, X()),
+        ],
+    )
 
 
 @scene
@@ -278,6 +361,7 @@ def code_of_a_function_replaced():
 
     def f(x):
         return g(x)
+
     return Scene(f, [(X(),), lambda: setattr(g, "__code__", other.__code__), (X(),)])
 
 
@@ -288,18 +372,33 @@ def defaults_of_a_function_replaced():
 
     def f(x):
         return g(x)
-    return Scene(f, [(X(),), lambda: setattr(g, "__defaults__", (5,)), (X(),), lambda: g.__kwdefaults__.update(k=7), (X(),),
-                     lambda: setattr(g, "__kwdefaults__", {"k": 9}), (X(),), lambda: setattr(g, "__kwdefaults__", None), (X(),)])
+
+    return Scene(
+        f,
+        [
+            (X(),),
+            lambda: setattr(g, "__defaults__", (5,)),
+            (X(),),
+            lambda: g.__kwdefaults__.update(k=7),
+            (X(),),
+            lambda: setattr(g, "__kwdefaults__", {"k": 9}),
+            (X(),),
+            lambda: setattr(g, "__kwdefaults__", None),
+            (X(),),
+        ],
+    )
 
 
 @scene
 def function_attribute_read():
     def g(x):
         return x * g.scale
+
     g.scale = 2
 
     def f(x):
         return g(x)
+
     return Scene(f, [(X(),), lambda: setattr(g, "scale", 3), (X(),), (X(),)], hits=1)
 
 
@@ -307,7 +406,9 @@ def function_attribute_read():
 def global_deleted_and_builtin_shadowed():
     space = types.ModuleType("space")
     exec("def f(x):\n    return x * len([1, 2])", space.__dict__)
-    return Scene(space.f, [(X(),), lambda: setattr(space, "len", lambda xs: 7), (X(),), lambda: delattr(space, "len"), (X(),)])
+    return Scene(
+        space.f, [(X(),), lambda: setattr(space, "len", lambda xs: 7), (X(),), lambda: delattr(space, "len"), (X(),)]
+    )
 
 
 @scene
@@ -318,14 +419,26 @@ def module_attribute_of_a_python_module():
 
     def f(x):
         return x * space.inner.n, hasattr(space.inner, "m")
-    return Scene(f, [(X(),), lambda: setattr(space.inner, "n", 3), (X(),), lambda: setattr(space.inner, "m", 3), (X(),),
-                     lambda: setattr(space, "inner", types.SimpleNamespace(n=9)), (X(),)])
+
+    return Scene(
+        f,
+        [
+            (X(),),
+            lambda: setattr(space.inner, "n", 3),
+            (X(),),
+            lambda: setattr(space.inner, "m", 3),
+            (X(),),
+            lambda: setattr(space, "inner", types.SimpleNamespace(n=9)),
+            (X(),),
+        ],
+    )
 
 
 @scene
 def lambdas_given_as_arguments():
     def f(x, act):
         return act(x) + 1
+
     return Scene(f, [(X(), lambda t: t * 2) for _ in range(4)], entries=2, hits=2)
 
 
@@ -336,6 +449,7 @@ def closures_given_as_arguments():
 
     def make(n):
         return lambda t: t * n
+
     return Scene(f, [(X(), make(2)), (X(), make(2)), (X(), make(3)), (X(), make(2))])
 
 
@@ -353,8 +467,20 @@ def partials_and_bound_methods_given():
 
     def f(x, act):
         return act(x)
-    return Scene(f, [(X(), functools.partial(scale, n=2)), (X(), functools.partial(scale, n=3)), (X(), functools.partial(scale, n=2, k=4)),
-                     (X(), Box(2).apply), (X(), Box(3).apply), (X(), Box(2).apply), (X(), torch.sin), (X(), torch.nn.Tanh())])
+
+    return Scene(
+        f,
+        [
+            (X(), functools.partial(scale, n=2)),
+            (X(), functools.partial(scale, n=3)),
+            (X(), functools.partial(scale, n=2, k=4)),
+            (X(), Box(2).apply),
+            (X(), Box(3).apply),
+            (X(), Box(2).apply),
+            (X(), torch.sin),
+            (X(), torch.nn.Tanh()),
+        ],
+    )
 
 
 @scene
@@ -370,9 +496,23 @@ def enum_members_and_dataclasses():
         extra: dict = dataclasses.field(default_factory=dict)
 
     def f(c, x):
-        return x * c.mode.value + sum(c.sizes) + len(c.extra), c.mode is Mode.UP, dataclasses.asdict(c) if c.extra else None
-    return Scene(f, [(Config(Mode.UP), X()), (Config(Mode.DOWN), X()), (Config(Mode.UP, (1, 3)), X()), (Config(Mode.UP, extra={"a": 1}), X()),
-                     (Config(Mode.UP), X())], hits=1)
+        return (
+            x * c.mode.value + sum(c.sizes) + len(c.extra),
+            c.mode is Mode.UP,
+            dataclasses.asdict(c) if c.extra else None,
+        )
+
+    return Scene(
+        f,
+        [
+            (Config(Mode.UP), X()),
+            (Config(Mode.DOWN), X()),
+            (Config(Mode.UP, (1, 3)), X()),
+            (Config(Mode.UP, extra={"a": 1}), X()),
+            (Config(Mode.UP), X()),
+        ],
+        hits=1,
+    )
 
 
 @scene
@@ -405,6 +545,7 @@ def properties_and_descriptors():
         b.n = b.n + 1
         b.twice = b.twice + 2
         return x * b.n, property.__get__(Box.twice, b)
+
     return Scene(f, [(Box(1), X()), (Box(2), X()), (Box(1), X())], hits=1)
 
 
@@ -422,39 +563,86 @@ def getattr_with_hooks():
 
     def f(o, x):
         return x * o.n, getattr(o, "m", None), hasattr(o, "k")
-    return Scene(f, [(Lazy(n=1), X()), (Lazy(n=2), X()), (Lazy(n=1, m=2), X()), (Lazy(n=1, k=2), X()), (Lazy(n=1), X())], hits=1)
+
+    return Scene(
+        f, [(Lazy(n=1), X()), (Lazy(n=2), X()), (Lazy(n=1, m=2), X()), (Lazy(n=1, k=2), X()), (Lazy(n=1), X())], hits=1
+    )
 
 
 @scene
 def deque_ordered_and_default_dicts_read():
     def f(q, od, dd, x):
         return x * q[0] + q[-1], len(q), list(q), list(od.items()), dd["a"], len(dd), q.maxlen, next(iter(od)), 2 in q
+
     make = lambda *q: (collections.deque(q), collections.OrderedDict(a=1, b=2), collections.defaultdict(int, a=1), X())
-    return Scene(f, [make(1, 2), make(1, 3), make(1, 2, 3), (collections.deque([1, 2], 5), *make(1)[1:]),
-                     (collections.deque([1, 2]), collections.OrderedDict(b=2, a=1), *make(1)[2:]), make(1, 2)], hits=1)
+    return Scene(
+        f,
+        [
+            make(1, 2),
+            make(1, 3),
+            make(1, 2, 3),
+            (collections.deque([1, 2], 5), *make(1)[1:]),
+            (collections.deque([1, 2]), collections.OrderedDict(b=2, a=1), *make(1)[2:]),
+            make(1, 2),
+        ],
+        hits=1,
+    )
 
 
 @scene
 def iterators_given():
     def f(it, x):
         return x * next(it), list(it)
-    return Scene(f, [(iter([1, 2, 3]), X()), (iter([2, 2, 3]), X()), ((n for n in (4, 5)), X()), (zip([1], [2]), X())][:3], tail=True)
+
+    return Scene(
+        f,
+        [(iter([1, 2, 3]), X()), (iter([2, 2, 3]), X()), ((n for n in (4, 5)), X()), (zip([1], [2]), X())][:3],
+        tail=True,
+    )
 
 
 @scene
 def comparison_of_outside_objects():
     def f(a, b, x):
         return x + (a == b), a < b if isinstance(a, list) else None
-    return Scene(f, [([1, 2], [1, 3], X()), ([1, 2], [1, 2], X()), ({"a": [1]}, {"a": [1]}, X()), ({"a": [1]}, {"a": [2]}, X()),
-                     (([1],), ([1],), X()), (([1],), ([2],), X())])
+
+    return Scene(
+        f,
+        [
+            ([1, 2], [1, 3], X()),
+            ([1, 2], [1, 2], X()),
+            ({"a": [1]}, {"a": [1]}, X()),
+            ({"a": [1]}, {"a": [2]}, X()),
+            (([1],), ([1],), X()),
+            (([1],), ([2],), X()),
+        ],
+    )
 
 
 @scene
 def strings_and_numbers_in_containers():
     def f(d, x):
-        return x, f"{d}", str(d["names"]), "-".join(d["names"]), sum(d["ns"]), max(d["ns"]), sorted(d["names"]), d["ns"][::-1]
-    return Scene(f, [({"names": ["a", "b"], "ns": [1, 2]}, X()), ({"names": ["a", "c"], "ns": [1, 2]}, X()),
-                     ({"names": ["a", "b"], "ns": [1, 2.0]}, X()), ({"names": ["a", "b"], "ns": [1, 2]}, X())], hits=1)
+        return (
+            x,
+            f"{d}",
+            str(d["names"]),
+            "-".join(d["names"]),
+            sum(d["ns"]),
+            max(d["ns"]),
+            sorted(d["names"]),
+            d["ns"][::-1],
+        )
+
+    return Scene(
+        f,
+        [
+            ({"names": ["a", "b"], "ns": [1, 2]}, X()),
+            ({"names": ["a", "c"], "ns": [1, 2]}, X()),
+            ({"names": ["a", "b"], "ns": [1, 2.0]}, X()),
+            ({"names": ["a", "b"], "ns": [1, 2]}, X()),
+        ],
+        hits=1,
+    )
 
 
 @scene
@@ -463,6 +651,7 @@ def nested_containers_changed_deep_inside():
         for (a, b), *rest in tree:
             x = x * a + b["k"][0] + len(rest)
         return x
+
     make = lambda k: [((1, {"k": [k]}), 5), ((2, {"k": [3]}),)]
     return Scene(f, [(make(1), X()), (make(2), X()), (make(1), X())], hits=1)
 
@@ -481,8 +670,17 @@ def user_equality_and_hash():
 
     def f(d, k, x):
         return x * d[k], k in d, d.get(Key(9), 4), [Key(1)] == [k]
-    return Scene(f, [({Key(1): 2}, Key(1), X()), ({Key(1): 3}, Key(1), X()), ({Key(2): 2, Key(1): 8}, Key(2), X()), ({Key(1): 2}, Key(1), X())],
-                 tail=True)
+
+    return Scene(
+        f,
+        [
+            ({Key(1): 2}, Key(1), X()),
+            ({Key(1): 3}, Key(1), X()),
+            ({Key(2): 2, Key(1): 8}, Key(2), X()),
+            ({Key(1): 2}, Key(1), X()),
+        ],
+        tail=True,
+    )
 
 
 @scene
@@ -496,6 +694,7 @@ def lru_cache_asked_and_cleared():
 
     def f(x, n):
         return x + table(n), table(n)
+
     return Scene(f, [(X(), 2), (X(), 2), (X(), 2), table.cache_clear, (X(), 2), (X(3), 3)], state=lambda: calls, hits=1)
 
 
@@ -508,8 +707,11 @@ def cached_property_and_dict_cache():
 
     def f(b, x):
         return x + b.table, b.table
+
     one = Box()
-    return Scene(f, [(Box(), X()), (one, X()), (one, X()), (one, X()), lambda: one.__dict__.pop("table"), (one, X())], hits=1)
+    return Scene(
+        f, [(Box(), X()), (one, X()), (one, X()), (one, X()), lambda: one.__dict__.pop("table"), (one, X())], hits=1
+    )
 
 
 @scene
@@ -519,7 +721,10 @@ def abstract_class_gains_a_subclass():
 
     def f(o, x):
         return x + isinstance(o, collections.abc.Sequence), isinstance(o, collections.abc.Sized)
-    return Scene(f, [(Plain(), X()), lambda: collections.abc.Sequence.register(Plain), (Plain(), X()), (Plain(), X())], hits=1)
+
+    return Scene(
+        f, [(Plain(), X()), lambda: collections.abc.Sequence.register(Plain), (Plain(), X()), (Plain(), X())], hits=1
+    )
 
 
 @scene
@@ -530,48 +735,145 @@ def single_dispatch_gains_a_case():
 
     def f(o, x):
         return x * size(o)
+
     return Scene(f, [([], X()), ([], X()), lambda: size.register(list, lambda o: 5), ([], X()), ("s", X()), ([], X())])
 
 
 @scene
 def global_torch_state():
     def f(x):
-        return (x * 2).requires_grad, torch.ones(2), torch.is_grad_enabled(), torch.get_default_dtype(), torch.is_autocast_enabled("cpu")
+        return (
+            (x * 2).requires_grad,
+            torch.ones(2),
+            torch.is_grad_enabled(),
+            torch.get_default_dtype(),
+            torch.is_autocast_enabled("cpu"),
+        )
+
     x = X().requires_grad_()
-    return Scene(f, [(x,), lambda: torch.set_grad_enabled(False), (x,), lambda: torch.set_grad_enabled(True), (x,),
-                     lambda: torch.set_default_dtype(torch.float64), (x,), lambda: torch.set_default_dtype(torch.float32), (x,)], hits=1)
+    return Scene(
+        f,
+        [
+            (x,),
+            lambda: torch.set_grad_enabled(False),
+            (x,),
+            lambda: torch.set_grad_enabled(True),
+            (x,),
+            lambda: torch.set_default_dtype(torch.float64),
+            (x,),
+            lambda: torch.set_default_dtype(torch.float32),
+            (x,),
+        ],
+        hits=1,
+    )
 
 
 @scene
 def tensor_properties():
     def f(x):
-        return x.shape, x.dtype, x.stride(), x.requires_grad, x.is_leaf, x.grad is None, x.is_contiguous(), x.dim(), len(x), x.storage_offset()
+        return (
+            x.shape,
+            x.dtype,
+            x.stride(),
+            x.requires_grad,
+            x.is_leaf,
+            x.grad is None,
+            x.is_contiguous(),
+            x.dim(),
+            len(x),
+            x.storage_offset(),
+        )
+
     y = X().requires_grad_()
     z = X()
     z.grad = X()
-    return Scene(f, [(X(),), (X(3),), (X().double(),), (torch.ones(2, 2),), (torch.ones(2, 2).T,), (y,), (z,), (X(4)[::2],), (X(4)[2:],), (y * 1,)])
+    return Scene(
+        f,
+        [
+            (X(),),
+            (X(3),),
+            (X().double(),),
+            (torch.ones(2, 2),),
+            (torch.ones(2, 2).T,),
+            (y,),
+            (z,),
+            (X(4)[::2],),
+            (X(4)[2:],),
+            (y * 1,),
+        ],
+    )
 
 
 @scene
 def parameters_given_in_turn():
     m = torch.nn.Linear(2, 2)
-    return Scene(m, [(X(),), lambda: m.requires_grad_(False), (X(),), lambda: m.double(), (X().double(),), lambda: m.float(), (X(),),
-                     lambda: m._forward_hooks.update({5: lambda *a: a[-1] * 2}), (X(),), lambda: m._forward_hooks.clear(), (X(),)], hits=1)
+    return Scene(
+        m,
+        [
+            (X(),),
+            lambda: m.requires_grad_(False),
+            (X(),),
+            lambda: m.double(),
+            (X().double(),),
+            lambda: m.float(),
+            (X(),),
+            lambda: m._forward_hooks.update({5: lambda *a: a[-1] * 2}),
+            (X(),),
+            lambda: m._forward_hooks.clear(),
+            (X(),),
+        ],
+        hits=1,
+    )
 
 
 @scene
 def ints_bools_and_floats_mixed_up():
     def f(x, n):
         return x * n, n, type(n) is bool, {n: 1}, [n][0], n if n else "zero"
-    return Scene(f, [(X(), v) for v in (1, True, 1.0, 0, 0.0, -0.0, False, 2, 3, 4, 2.5, 3.5, float("inf"), float("nan"), float("nan"))])
+
+    return Scene(
+        f,
+        [
+            (X(), v)
+            for v in (1, True, 1.0, 0, 0.0, -0.0, False, 2, 3, 4, 2.5, 3.5, float("inf"), float("nan"), float("nan"))
+        ],
+    )
 
 
 @scene
 def ints_that_change_and_what_is_done_with_them():
     def f(x, n, names):
         y = x[:n] if n < 3 else x * n
-        return y, n + 1, n // 2, -n, n % 3, n ** 2, min(n, 3), max(n, 2), range(n), list(range(n)), names[n % 2], f"{n}", abs(n), divmod(n, 2), \
-            n == 3, n & 1, n << 1, bool(n), str(n), float(n), round(n / 2, 1), [0] * n, "a" * n, (n, [n], {"n": n}), int(n), n in (1, 3), hash(n)
+        return (
+            y,
+            n + 1,
+            n // 2,
+            -n,
+            n % 3,
+            n**2,
+            min(n, 3),
+            max(n, 2),
+            range(n),
+            list(range(n)),
+            names[n % 2],
+            f"{n}",
+            abs(n),
+            divmod(n, 2),
+            n == 3,
+            n & 1,
+            n << 1,
+            bool(n),
+            str(n),
+            float(n),
+            round(n / 2, 1),
+            [0] * n,
+            "a" * n,
+            (n, [n], {"n": n}),
+            int(n),
+            n in (1, 3),
+            hash(n),
+        )
+
     return Scene(f, [(X(5), n, ["a", "b"]) for n in (1, 2, 3, 4, 5, 6, 2, 3)])
 
 
@@ -580,5 +882,17 @@ def sizes_that_change_and_what_is_done_with_them():
     def f(x):
         b, *rest = x.shape
         pieces = x.split(2)
-        return x.view(b, -1), x.sum(0) / b, x.shape, x.new_zeros(b), [p.sum() for p in pieces], x.numel(), x.size(), x.mean(), x[: b // 2], b
+        return (
+            x.view(b, -1),
+            x.sum(0) / b,
+            x.shape,
+            x.new_zeros(b),
+            [p.sum() for p in pieces],
+            x.numel(),
+            x.size(),
+            x.mean(),
+            x[: b // 2],
+            b,
+        )
+
     return Scene(f, [(torch.ones(n, 2),) for n in (2, 3, 4, 5, 6, 1, 0, 7)])

@@ -41,9 +41,27 @@ def names_of_functions_and_methods():
             return x
 
     def f(m, g, x):
-        return x, m.__name__, m.__self__ is not None, m.__doc__, m.__func__.__qualname__, g.__name__, getattr(g, "__wrapped__", None), m == m, type(m).__name__
+        return (
+            x,
+            m.__name__,
+            m.__self__ is not None,
+            m.__doc__,
+            m.__func__.__qualname__,
+            g.__name__,
+            getattr(g, "__wrapped__", None),
+            m == m,
+            type(m).__name__,
+        )
+
     one = Box()
-    return Scene(f, [(one.apply, lambda v: v, X()), (one.apply, functools.wraps(len)(lambda v: v), X()), (one.apply, lambda v: v, X())])
+    return Scene(
+        f,
+        [
+            (one.apply, lambda v: v, X()),
+            (one.apply, functools.wraps(len)(lambda v: v), X()),
+            (one.apply, lambda v: v, X()),
+        ],
+    )
 
 
 @scene
@@ -75,6 +93,7 @@ def abstract_and_generic_classes():
         except TypeError as error:
             text = str(error)
         return c.go(x), isinstance(c, Goes), text, typing.get_type_hints(f) if n > 5 else None
+
     return Scene(f, [(X(), 2), (X(), 2), (X(), 3)])
 
 
@@ -108,8 +127,12 @@ def metaclasses_registries_and_init_subclass():
     def f(x, n):
         class Local(Thing, scale=n):
             pass
+
         return x * Thing(n).n + Thing.by_3.n + len(Thing), Local.scale, Local(2).n
-    return Scene(f, [(X(), 2), (X(), 2), (X(), 3)], state=lambda: {key: value for key, value in registry.items()}, tail=True)
+
+    return Scene(
+        f, [(X(), 2), (X(), 2), (X(), 3)], state=lambda: {key: value for key, value in registry.items()}, tail=True
+    )
 
 
 @scene
@@ -139,9 +162,20 @@ def descriptors_with_names_and_weak_caches():
     def f(box, x):
         cache[box] = cache.get(box, 0) + 1
         return x + box.table.sum(), box.table, Box.table.name, cache[box]
+
     one, two = Box(2), Box(3)
-    return Scene(f, [(one, X()), (one, X()), (two, X()), (one, X()), lambda: setattr(Box.table, "make", lambda self: torch.ones(1)), (Box(4), X())],
-                 tail=True)
+    return Scene(
+        f,
+        [
+            (one, X()),
+            (one, X()),
+            (two, X()),
+            (one, X()),
+            lambda: setattr(Box.table, "make", lambda self: torch.ones(1)),
+            (Box(4), X()),
+        ],
+        tail=True,
+    )
 
 
 @scene
@@ -165,9 +199,30 @@ def chain_maps_and_user_containers():
     def f(m, extra, bag, x):
         chain = collections.ChainMap(extra, m)
         bag.append(len(bag))
-        return x * chain["a"], dict(m), {**m}, "b" in m, m.get("z", 1), list(chain), len(m), m == {"a": 1}, bag[-1], sorted(bag), [*m.values()]
-    return Scene(f, [(Frozen(a=1), {}, Bag([3]), X()), (Frozen(a=2), {}, Bag([3]), X()), (Frozen(a=1), {"a": 9}, Bag(), X()), (Frozen(a=1), {}, Bag([3]), X())],
-                 tail=True)
+        return (
+            x * chain["a"],
+            dict(m),
+            {**m},
+            "b" in m,
+            m.get("z", 1),
+            list(chain),
+            len(m),
+            m == {"a": 1},
+            bag[-1],
+            sorted(bag),
+            [*m.values()],
+        )
+
+    return Scene(
+        f,
+        [
+            (Frozen(a=1), {}, Bag([3]), X()),
+            (Frozen(a=2), {}, Bag([3]), X()),
+            (Frozen(a=1), {"a": 9}, Bag(), X()),
+            (Frozen(a=1), {}, Bag([3]), X()),
+        ],
+        tail=True,
+    )
 
 
 @scene
@@ -185,9 +240,24 @@ def flags_and_enums_with_behaviour():
             return 1 if self is Kind.UP else -1
 
     def f(mode, kind, x):
-        return x * kind.sign, bool(mode & Mode.A), mode | Mode.B, kind == "up", {Kind.UP: 1, Kind.DOWN: 2}[kind], Kind("up").name, mode + 1, f"{kind.value}", list(Kind)
-    return Scene(f, [(Mode.A, Kind.UP, X()), (Mode.B, Kind.DOWN, X()), (Mode.A | Mode.B, Kind.UP, X()), (Mode.A, Kind.UP, X())], hits=1,
-                 tail=True)
+        return (
+            x * kind.sign,
+            bool(mode & Mode.A),
+            mode | Mode.B,
+            kind == "up",
+            {Kind.UP: 1, Kind.DOWN: 2}[kind],
+            Kind("up").name,
+            mode + 1,
+            f"{kind.value}",
+            list(Kind),
+        )
+
+    return Scene(
+        f,
+        [(Mode.A, Kind.UP, X()), (Mode.B, Kind.DOWN, X()), (Mode.A | Mode.B, Kind.UP, X()), (Mode.A, Kind.UP, X())],
+        hits=1,
+        tail=True,
+    )
 
 
 @scene
@@ -204,8 +274,29 @@ def subclasses_of_numbers_and_texts():
         pass
 
     def f(m, t, c, x):
-        return x * m, m + 1, type(m + 1).__name__, t.upper(), t + "x", c + 1, c * 2, isinstance(c, int), {t: 1}["a"], [10, 20, 30][c], range(c)
-    return Scene(f, [(Meters(1), Tag("a"), Count(1), X()), (Meters(2), Tag("a"), Count(2), X()), (Meters(1), Tag("a"), Count(1), X())], tail=True)
+        return (
+            x * m,
+            m + 1,
+            type(m + 1).__name__,
+            t.upper(),
+            t + "x",
+            c + 1,
+            c * 2,
+            isinstance(c, int),
+            {t: 1}["a"],
+            [10, 20, 30][c],
+            range(c),
+        )
+
+    return Scene(
+        f,
+        [
+            (Meters(1), Tag("a"), Count(1), X()),
+            (Meters(2), Tag("a"), Count(2), X()),
+            (Meters(1), Tag("a"), Count(1), X()),
+        ],
+        tail=True,
+    )
 
 
 @scene
@@ -219,6 +310,7 @@ def iterators_made_inside_and_kept():
         pairs = zip(xs, itertools.count(1))
         kept.append(enumerate(xs))
         return first * x, list(pairs), [*it]
+
     return Scene(f, [([1, 2, 3], X()), ([1, 2, 3], X()), ([4, 5], X())], tail=True)
 
 
@@ -238,7 +330,16 @@ def exceptions_chained_noted_and_grouped():
                 raise KeyError("second") from error
         except KeyError as error:
             cause = error.__cause__
-            return x, cause.__notes__, cause.code, cause.extra, str(error), cause.args, error.__suppress_context__, isinstance(cause, ValueError)
+            return (
+                x,
+                cause.__notes__,
+                cause.code,
+                cause.extra,
+                str(error),
+                cause.args,
+                error.__suppress_context__,
+                isinstance(cause, ValueError),
+            )
         try:
             raise ExceptionGroup("many", [ValueError(1), TypeError("t"), ExceptionGroup("in", [ValueError(2)])])
         except* ValueError as group:
@@ -246,6 +347,7 @@ def exceptions_chained_noted_and_grouped():
         except* TypeError:
             found = []
         return x, len(found)
+
     return Scene(f, [(X(), 0), (X(), 1), (X(), 0), (X(), 1), (X(), 2)])
 
 
@@ -267,8 +369,19 @@ def exceptions_from_operations_in_loops():
                 log.append("done")
             log.append(float(out.sum()))
         return out
+
     good, bad = torch.tensor([0, 1]), torch.tensor([1, 2])
-    return Scene(f, [([X(), X()], good), ([X(), X(3)], good), ([X(3), X(2), X(3)], bad), ([X(3), X(2), X(3)], good), ([X(3), X(2), X(3)], bad)], state=lambda: log)
+    return Scene(
+        f,
+        [
+            ([X(), X()], good),
+            ([X(), X(3)], good),
+            ([X(3), X(2), X(3)], bad),
+            ([X(3), X(2), X(3)], good),
+            ([X(3), X(2), X(3)], bad),
+        ],
+        state=lambda: log,
+    )
 
 
 @scene
@@ -292,8 +405,11 @@ def in_place_on_inputs_before_many_exits():
             y.add_(torch.rand(2))
             counts["random"] += 1
         return x + y
+
     start = [(a * X(), b * X()) for a in (1, 3, 9, 1, 30) for b in (1, 3, -1, 20)]
-    return Scene(f, start + [(a * X(), b * X()) for a in (9, 1, 30, 3) for b in (20, -1, 3, 1)], state=lambda: counts, tail=True)
+    return Scene(
+        f, start + [(a * X(), b * X()) for a in (9, 1, 30, 3) for b in (20, -1, 3, 1)], state=lambda: counts, tail=True
+    )
 
 
 @scene
@@ -302,9 +418,34 @@ def texts_built_from_everything():
         t = string.Template("$a and $b")
         out = io.StringIO()
         out.write(f"{n:>5}|{d['k']!r}|{x.shape[0]}")
-        return x, t.substitute(a=n, b="b"), out.getvalue(), "{:.2f} {a}".format(1.5, a=n), "%(k)s" % d, "a-b".replace("-", str(n)), ",".join(sorted(d)), \
-            "x".center(n + 3, "*"), str(x.dtype), repr(d), f"{'nested ' + str([n])!s:>12}", "é".encode(), bytes(str(n), "ascii"), "ab".translate({97: "z"})
-    return Scene(f, [({"k": 1}, X(), 1), ({"k": "v"}, X(), 1), ({"k": 1, "l": [1]}, X(3), 2), ({"k": 1}, X(), 3), ({"k": 1}, X(), 4)], tail=True)
+        return (
+            x,
+            t.substitute(a=n, b="b"),
+            out.getvalue(),
+            "{:.2f} {a}".format(1.5, a=n),
+            "%(k)s" % d,
+            "a-b".replace("-", str(n)),
+            ",".join(sorted(d)),
+            "x".center(n + 3, "*"),
+            str(x.dtype),
+            repr(d),
+            f"{'nested ' + str([n])!s:>12}",
+            "é".encode(),
+            bytes(str(n), "ascii"),
+            "ab".translate({97: "z"}),
+        )
+
+    return Scene(
+        f,
+        [
+            ({"k": 1}, X(), 1),
+            ({"k": "v"}, X(), 1),
+            ({"k": 1, "l": [1]}, X(3), 2),
+            ({"k": 1}, X(), 3),
+            ({"k": 1}, X(), 4),
+        ],
+        tail=True,
+    )
 
 
 @scene
@@ -317,7 +458,10 @@ def locks_and_thread_locals():
         with lock:
             box.n += 1
         return x * box.n, local.n
-    return Scene(f, [(X(),), (X(),), lambda: setattr(local, "n", 5), (X(),)], state=lambda: (box, lock.locked()), tail=True)
+
+    return Scene(
+        f, [(X(),), (X(),), lambda: setattr(local, "n", 5), (X(),)], state=lambda: (box, lock.locked()), tail=True
+    )
 
 
 @scene
@@ -344,6 +488,7 @@ def context_managers_that_swap_attributes():
             with torch.nn.utils.parametrize.cached():
                 z = y * self.scale
             return z, self.scale
+
     return Scene(M(), [(X(), False), (X(), True), (X(), False), (X(), False)], hits=1)
 
 
@@ -353,7 +498,14 @@ def functional_calls_and_swapped_parameters():
 
     def f(x, w):
         swapped = torch.func.functional_call(m, {"weight": w}, (x,))
-        return swapped, m(x), m.weight is w, torch.nn.utils.parameters_to_vector(m.parameters()), [n for n, _ in m.named_parameters()]
+        return (
+            swapped,
+            m(x),
+            m.weight is w,
+            torch.nn.utils.parameters_to_vector(m.parameters()),
+            [n for n, _ in m.named_parameters()],
+        )
+
     return Scene(f, [(X(), torch.ones(2, 2)), (X(), torch.zeros(2, 2)), (X(), torch.ones(2, 2))], hits=1, tail=True)
 
 
@@ -370,14 +522,27 @@ def dataclasses_made_compared_and_ordered():
         items.append(new)
         best = max(items)
         first, *rest = sorted(items, reverse=True)
-        return best, first is best, len(rest), new == Item(len(items) - 1, None), dataclasses.astuple(Item(1)), repr(Item(1)), [f.name for f in dataclasses.fields(Item)]
+        return (
+            best,
+            first is best,
+            len(rest),
+            new == Item(len(items) - 1, None),
+            dataclasses.astuple(Item(1)),
+            repr(Item(1)),
+            [f.name for f in dataclasses.fields(Item)],
+        )
+
     return Scene(f, [([Item(3), Item(0)], X()), ([Item(3), Item(0)], X()), ([Item(1), Item(5)], X()), ([], X())])
 
 
 @scene
 def global_functions_replaced_from_inside():
     space = types.ModuleType("space")
-    exec("def g(x):\n    return x + 1\ndef f(x):\n    global g\n    y = g(x)\n    old = g\n    g = lambda x: old(x) * 2\n    return y, g(x)", space.__dict__)
+    exec(
+        "def g(x):\n    return x + 1\ndef f(x):\n    global g\n    y = g(x)\n    old = g\n"
+        "    g = lambda x: old(x) * 2\n    return y, g(x)",
+        space.__dict__,
+    )
     return Scene(space.f, [(X(),)] * 4, tail=True)
 
 
@@ -395,10 +560,12 @@ def shared_cells_between_given_functions():
             nonlocal n
             n -= 1
             return x * n
+
         return up, down
 
     def f(up, down, x):
         return up(x), down(x), up(up(x))
+
     one, two = make(), make()
     return Scene(f, [(*one, X()), (*two, X()), (one[0], two[1], X()), (*one, X()), (one[0], one[0], X())])
 
@@ -418,9 +585,29 @@ def callable_modules_and_module_lists_sliced():
             for i in reversed(range(len(self.blocks))):
                 if i % 2:
                     x = x + self.blocks[i].bias
-            return x, len(self.blocks[1:]), [n for n in self.act], "b" in self.act, self.blocks[-1] is self.blocks[len(self.blocks) - 1]
+            return (
+                x,
+                len(self.blocks[1:]),
+                [n for n in self.act],
+                "b" in self.act,
+                self.blocks[-1] is self.blocks[len(self.blocks) - 1],
+            )
+
     m = M()
-    return Scene(m, [(X(), "a"), (X(), "a"), (X(), "b"), lambda: setattr(m, "depth", 1), (X(), "a"), lambda: m.blocks.pop(0), (X(), "a"), (X(), "a")], hits=2)
+    return Scene(
+        m,
+        [
+            (X(), "a"),
+            (X(), "a"),
+            (X(), "b"),
+            lambda: setattr(m, "depth", 1),
+            (X(), "a"),
+            lambda: m.blocks.pop(0),
+            (X(), "a"),
+            (X(), "a"),
+        ],
+        hits=2,
+    )
 
 
 @scene
@@ -455,5 +642,16 @@ def an_iterator_protocol_of_the_user():
                 break
         inside = 1 in c
         a, *rest = c
-        return x, a, rest, inside, len(c), list(reversed(c)), sum(c), dict(zip("ab", Countdown(2))), [*map(str, Countdown(3))]
+        return (
+            x,
+            a,
+            rest,
+            inside,
+            len(c),
+            list(reversed(c)),
+            sum(c),
+            dict(zip("ab", Countdown(2))),
+            [*map(str, Countdown(3))],
+        )
+
     return Scene(f, [(Countdown(5), X()), (Countdown(5), X()), (Countdown(6), X()), (Countdown(5), X())], hits=1)

@@ -49,6 +49,7 @@ def transforms_over_closures():
             h = torch.func.vmap(lambda a: a * self.w.sum())(x)
             j = torch.func.jacrev(lambda v: v * v)(x)
             return g, h, j, torch.func.functional_call(self, {}, (x,)) if x.sum() > 100 else None
+
     m = M()
     return Scene(m, [(X(),), (X(),), lambda: m.w.data.mul_(2), (X(),), (X(3)[:2],)], hits=2)
 
@@ -65,6 +66,7 @@ def checkpoints_see_what_was_written_before():
                 self.n += 1
             y = checkpoint(lambda t: self.lin(t).tanh() * (self.n + 1), x, use_reentrant=False)
             return y + self.n
+
     return Scene(M(), [(X(), False), (X(), False), (X(), True), (X(), True), (X(), False)], tail=True, backward=True)
 
 
@@ -79,6 +81,7 @@ def functions_of_autograd_with_state_around():
             self.n += 1
             y = Double.apply(x * self.w, self.n)
             return y, Double.apply(y, 2)
+
     return Scene(M(), [(X(),)] * 4, backward=True)
 
 
@@ -88,11 +91,12 @@ def gradients_inside():
 
     def f(x):
         y = x.detach().requires_grad_()
-        z = (y ** 3 * w).sum()
+        z = (y**3 * w).sum()
         (g,) = torch.autograd.grad(z, y, create_graph=True)
         (h,) = torch.autograd.grad(g.sum(), y)
         z.backward() if z.requires_grad else None
         return g.detach(), h, y.grad, w.grad
+
     return Scene(f, [(X(),), (X() * 2,), (X(),), (X(3)[1:],)], state=lambda: w)
 
 
@@ -112,8 +116,11 @@ def hooks_on_tensors_and_modules():
             if y.requires_grad:
                 y.register_hook(lambda g: g * 2)
             return self.b(y)
+
     m = M()
-    return Scene(m, [(X(),), (X(),), lambda: m.handle.remove(), (X(),), (X(),)], state=lambda: log, backward=True, tail=True)
+    return Scene(
+        m, [(X(),), (X(),), lambda: m.handle.remove(), (X(),), (X(),)], state=lambda: log, backward=True, tail=True
+    )
 
 
 @scene
@@ -125,7 +132,11 @@ def grad_modes_nested_and_left_by_exceptions():
     def f(x, bad):
         flags = [torch.is_grad_enabled()]
         try:
-            with torch.inference_mode(False), torch.set_grad_enabled(not bad), torch.autocast("cpu", torch.bfloat16, enabled=not bad):
+            with (
+                torch.inference_mode(False),
+                torch.set_grad_enabled(not bad),
+                torch.autocast("cpu", torch.bfloat16, enabled=not bad),
+            ):
                 flags.append(torch.is_grad_enabled())
                 y = x @ x
                 if bad:
@@ -134,6 +145,7 @@ def grad_modes_nested_and_left_by_exceptions():
             flags.append(torch.is_grad_enabled())
             y = g(x)
         return flags, y, y.dtype, g(x).requires_grad, torch.is_autocast_enabled("cpu")
+
     x = torch.ones(2, 2).requires_grad_()
     return Scene(f, [(x, False), (x, True), (x, False), (x, True)], hits=2)
 
@@ -147,6 +159,7 @@ def generators_and_seeds():
         a = torch.rand(2)
         b = torch.rand(2, generator=gen)
         return a, b, torch.initial_seed(), torch.randperm(3), torch.get_rng_state()[:4]
+
     return Scene(f, [(X(),), (X(),), lambda: gen.manual_seed(3), (X(),)], state=lambda: gen.get_state(), tail=True)
 
 
@@ -154,10 +167,29 @@ def generators_and_seeds():
 def module_tree_changes():
     m = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Dropout(0.5), nn.Sequential(nn.Linear(3, 2), nn.GELU()))
     shared = nn.Linear(2, 2)
-    return Scene(m, [(torch.ones(2, 2),), (torch.ones(2, 2),), lambda: m.eval(), (torch.ones(2, 2),), lambda: m.append(shared), (torch.ones(2, 2),),
-                     lambda: m.append(shared), (torch.ones(2, 2),), lambda: setattr(shared, "weight", nn.Parameter(torch.ones(2, 2))), (torch.ones(2, 2),),
-                     lambda: m.train(), lambda: m[1].eval(), (torch.ones(2, 2),), (torch.ones(2, 2),), lambda: m.double(), (torch.ones(2, 2).double(),)],
-                 hits=2, backward=True)
+    return Scene(
+        m,
+        [
+            (torch.ones(2, 2),),
+            (torch.ones(2, 2),),
+            lambda: m.eval(),
+            (torch.ones(2, 2),),
+            lambda: m.append(shared),
+            (torch.ones(2, 2),),
+            lambda: m.append(shared),
+            (torch.ones(2, 2),),
+            lambda: setattr(shared, "weight", nn.Parameter(torch.ones(2, 2))),
+            (torch.ones(2, 2),),
+            lambda: m.train(),
+            lambda: m[1].eval(),
+            (torch.ones(2, 2),),
+            (torch.ones(2, 2),),
+            lambda: m.double(),
+            (torch.ones(2, 2).double(),),
+        ],
+        hits=2,
+        backward=True,
+    )
 
 
 @scene
@@ -179,8 +211,21 @@ def walking_modules_and_states():
                 if name != "p":
                     x = child(x) if name != "c" else child["y"](child["x"](x))
             return x * self.p["k"], names, kinds, state, total, self.get_submodule("c.y") is self.c["y"]
+
     m = M()
-    return Scene(m, [(X(),), (X(),), lambda: setattr(m, "b", nn.Linear(2, 2)), (X(),), (X(),), lambda: m.c.update({"z": nn.Tanh()}), (X(),)], hits=2)
+    return Scene(
+        m,
+        [
+            (X(),),
+            (X(),),
+            lambda: setattr(m, "b", nn.Linear(2, 2)),
+            (X(),),
+            (X(),),
+            lambda: m.c.update({"z": nn.Tanh()}),
+            (X(),),
+        ],
+        hits=2,
+    )
 
 
 @scene
@@ -192,14 +237,27 @@ def copies_of_modules_and_tensors():
                 p.mul_(2)
         shallow = copy.copy(m)
         y = copy.deepcopy(x)
-        return n(x) + m(x), shallow is m, shallow.weight is m.weight, y, copy.copy([x])[0] is x, copy.deepcopy({"a": [x, x]})
+        return (
+            n(x) + m(x),
+            shallow is m,
+            shallow.weight is m.weight,
+            y,
+            copy.copy([x])[0] is x,
+            copy.deepcopy({"a": [x, x]}),
+        )
+
     return Scene(f, [(nn.Linear(2, 2), X()), (nn.Linear(2, 2), X()), (nn.Linear(2, 2, bias=False), X())], tail=True)
 
 
 @scene
 def parametrized_modules():
-    m = nn.Sequential(torch.nn.utils.parametrizations.weight_norm(nn.Linear(2, 2)), torch.nn.utils.parametrizations.spectral_norm(nn.Linear(2, 2)))
-    return Scene(m, [(torch.ones(2, 2),)] * 3 + [lambda: m.eval(), (torch.ones(2, 2),), (torch.ones(2, 2),)], backward=True)
+    m = nn.Sequential(
+        torch.nn.utils.parametrizations.weight_norm(nn.Linear(2, 2)),
+        torch.nn.utils.parametrizations.spectral_norm(nn.Linear(2, 2)),
+    )
+    return Scene(
+        m, [(torch.ones(2, 2),)] * 3 + [lambda: m.eval(), (torch.ones(2, 2),), (torch.ones(2, 2),)], backward=True
+    )
 
 
 @scene
@@ -210,8 +268,19 @@ def losses_and_shapes():
         top, index = logits.topk(2, dim=-1)
         mask = torch.ones(x.size(0), x.size(0)).tril()
         b, t = logits.shape
-        return loss, top, index, logits.view(b * t), mask.masked_fill(mask == 0, float("-inf")), torch.einsum("ij,kj->ik", logits, logits), \
-            torch.split(logits, [1, 2], dim=1), logits.unbind(0), torch.arange(b), x.new_full((b, 1), t)
+        return (
+            loss,
+            top,
+            index,
+            logits.view(b * t),
+            mask.masked_fill(mask == 0, float("-inf")),
+            torch.einsum("ij,kj->ik", logits, logits),
+            torch.split(logits, [1, 2], dim=1),
+            logits.unbind(0),
+            torch.arange(b),
+            x.new_full((b, 1), t),
+        )
+
     return Scene(f, [(torch.randn(n, 2), torch.zeros(n, dtype=torch.long)) for n in (2, 3, 4, 5, 3)])
 
 
@@ -232,7 +301,10 @@ def attention_with_a_cache():
             y = nn.functional.scaled_dot_product_attention(q, keys, keys)
             return y + v
 
-    return Scene(M(), [(torch.randn(1, 2, 4), torch.arange(2)), *[(torch.randn(1, 1, 4), torch.tensor([i])) for i in range(2, 6)]])
+    return Scene(
+        M(),
+        [(torch.randn(1, 2, 4), torch.arange(2)), *[(torch.randn(1, 1, 4), torch.tensor([i])) for i in range(2, 6)]],
+    )
 
 
 @scene
@@ -252,6 +324,7 @@ def experts_that_see_what_is_routed_to_them():
                 token, which = torch.where(mask)
                 y[token] += probs[token, which, None] * expert(x[token])
             return y
+
     return Scene(M(), [(torch.randn(n, 4),) for n in (5, 5, 5, 3, 3, 6, 6)], hits=3, backward=True)
 
 
@@ -262,6 +335,7 @@ def subclass_of_tensor_given():
 
     def f(x):
         return x * 2 + 1
+
     return Scene(f, [(X(),), (X().as_subclass(Tagged),), (X().as_subclass(Tagged),), (X(),)], tail=True)
 
 
@@ -269,7 +343,18 @@ def subclass_of_tensor_given():
 def odd_tensors():
     def f(x):
         return x.sum(), x * 2, x.is_sparse, x.layout
-    return Scene(f, [(X(),), (torch.eye(2).to_sparse(),), (torch.zeros(0),), (torch.tensor(3.0),), (torch.ones(2, dtype=torch.complex64),), (torch.ones(2, 2).T,)])
+
+    return Scene(
+        f,
+        [
+            (X(),),
+            (torch.eye(2).to_sparse(),),
+            (torch.zeros(0),),
+            (torch.tensor(3.0),),
+            (torch.ones(2, dtype=torch.complex64),),
+            (torch.ones(2, 2).T,),
+        ],
+    )
 
 
 @scene
@@ -282,7 +367,16 @@ def out_arguments_and_views():
         w.copy_(out)
         x.t().zero_() if x.dim() == 2 else None
         return v, out, x.sum()
-    return Scene(f, [(X(), torch.zeros(2)), (X() * 2, torch.zeros(2)), (torch.ones(2, 2), torch.zeros(2, 2)), (torch.ones(2, 2), torch.zeros(2, 2))])
+
+    return Scene(
+        f,
+        [
+            (X(), torch.zeros(2)),
+            (X() * 2, torch.zeros(2)),
+            (torch.ones(2, 2), torch.zeros(2, 2)),
+            (torch.ones(2, 2), torch.zeros(2, 2)),
+        ],
+    )
 
 
 @scene
@@ -299,7 +393,18 @@ def callables_of_every_kind_inside():
 
     def f(x, act):
         return act(inner(x)) + wrapped(x) + torch.jit.is_scripting()
-    return Scene(f, [(X(), torch.nn.functional.silu), (X(), torch.nn.functional.silu), (X(), nn.SiLU()), (X(), torch.Tensor.sin), (X(), "x".join)][:4], hits=1)
+
+    return Scene(
+        f,
+        [
+            (X(), torch.nn.functional.silu),
+            (X(), torch.nn.functional.silu),
+            (X(), nn.SiLU()),
+            (X(), torch.Tensor.sin),
+            (X(), "x".join),
+        ][:4],
+        hits=1,
+    )
 
 
 @scene
@@ -307,6 +412,7 @@ def numpy_and_python_lists_of_tensors():
     def f(x):
         y = torch.as_tensor(x.numpy().sum())
         return y + x, x.tolist(), [float(v) for v in x], torch.tensor([x[0], x[1]]), torch.from_numpy(x.numpy())
+
     return Scene(f, [(X(),), (X() * 2,), (X(),)], tail=True)
 
 
@@ -320,6 +426,7 @@ def defaults_of_dtype_and_device():
         y = torch.ones(2)
         torch.set_default_dtype(old)
         return x + y, shape, torch.ones(1).dtype
+
     return Scene(f, [(X(),), (X(),)], hits=1)
 
 
@@ -339,8 +446,13 @@ def left_in_the_middle_of_a_mode():
             if w.max() > 4:
                 w = w * 2
         return flags, y, z, w, x * 2, torch.is_grad_enabled(), torch.is_inference_mode_enabled()
+
     x, good, bad = X().requires_grad_(), torch.tensor(0), torch.tensor(7)
-    return Scene(f, [(x, good), (x * 2, good), (x * 2, bad), (x, bad), (x, good), (x * 9, good), (x * 2, good), (x * 9, bad)], hits=1)
+    return Scene(
+        f,
+        [(x, good), (x * 2, good), (x * 2, bad), (x, bad), (x, good), (x * 9, good), (x * 2, good), (x * 9, bad)],
+        hits=1,
+    )
 
 
 @scene
@@ -348,6 +460,7 @@ def left_in_the_middle_without_anything_to_keep():
     def f(x, i):
         with torch.no_grad():
             return x[i] * 2, torch.is_grad_enabled()
+
     return Scene(f, [(X().requires_grad_(), torch.tensor(i)) for i in (0, 1, 7, 0)], hits=2)
 
 
@@ -381,15 +494,42 @@ def the_module_protocol_in_all_its_ways():
 
         def forward(self, x):
             return self.c(self.b(self.a(x, k=2)), k=3)
+
     m = M()
     x = X()
-    return Scene(m, [
-        (x,), (x,), lambda: setattr(m.a, "forward", lambda x, k: x - k), (x,), (x,), lambda: delattr(m.a, "forward"), (x,),
-        lambda: m.b.register_forward_pre_hook(lambda mod, args, kwargs: (args, {"k": 7}), with_kwargs=True), (x,), (x,),
-        lambda: m.c.register_forward_hook(lambda mod, args, kwargs, out: out * kwargs["k"], with_kwargs=True), (x,), (x,),
-        lambda: m.c.register_forward_hook(lambda mod, args, out: None, always_call=True), (x,),
-        lambda: setattr(m.a, "__class__", Calls), (x,), (x,), lambda: setattr(Inner, "forward", lambda self, x, k=1: x + k), (x,), (x,),
-        lambda: m._backward_hooks.clear(), (x,), lambda: m.b._forward_pre_hooks.clear(), (x,), (x,)], hits=6, backward=True)
+    return Scene(
+        m,
+        [
+            (x,),
+            (x,),
+            lambda: setattr(m.a, "forward", lambda x, k: x - k),
+            (x,),
+            (x,),
+            lambda: delattr(m.a, "forward"),
+            (x,),
+            lambda: m.b.register_forward_pre_hook(lambda mod, args, kwargs: (args, {"k": 7}), with_kwargs=True),
+            (x,),
+            (x,),
+            lambda: m.c.register_forward_hook(lambda mod, args, kwargs, out: out * kwargs["k"], with_kwargs=True),
+            (x,),
+            (x,),
+            lambda: m.c.register_forward_hook(lambda mod, args, out: None, always_call=True),
+            (x,),
+            lambda: setattr(m.a, "__class__", Calls),
+            (x,),
+            (x,),
+            lambda: setattr(Inner, "forward", lambda self, x, k=1: x + k),
+            (x,),
+            (x,),
+            lambda: m._backward_hooks.clear(),
+            (x,),
+            lambda: m.b._forward_pre_hooks.clear(),
+            (x,),
+            (x,),
+        ],
+        hits=6,
+        backward=True,
+    )
 
 
 @scene
@@ -397,15 +537,31 @@ def hooks_for_all_modules():
     m = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
     handles = []
     hook = lambda mod, args, out: out * 2
-    return Scene(m, [(X(),), (X(),), lambda: handles.append(nn.modules.module.register_module_forward_hook(hook)), (X(),), (X(),),
-                     lambda: handles.pop().remove(), (X(),), (X(),)], hits=2)
+    return Scene(
+        m,
+        [
+            (X(),),
+            (X(),),
+            lambda: handles.append(nn.modules.module.register_module_forward_hook(hook)),
+            (X(),),
+            (X(),),
+            lambda: handles.pop().remove(),
+            (X(),),
+            (X(),),
+        ],
+        hits=2,
+    )
 
 
 @scene
 def lazy_modules_and_changing_sizes():
     m = nn.Sequential(nn.LazyLinear(3), nn.LayerNorm(3), nn.Softmax(-1))
     torch.manual_seed(1)
-    return Scene(m, [(torch.ones(2, 4),), (torch.ones(2, 4),), (torch.ones(3, 4),), (torch.ones(4, 4),), (torch.ones(2, 4),)], tail=True)
+    return Scene(
+        m,
+        [(torch.ones(2, 4),), (torch.ones(2, 4),), (torch.ones(3, 4),), (torch.ones(4, 4),), (torch.ones(2, 4),)],
+        tail=True,
+    )
 
 
 @scene
@@ -423,8 +579,15 @@ def embeddings_norms_and_pools():
         def forward(self, ids):
             x = self.e(ids).transpose(1, 2)
             return self.drop(self.p(self.i(self.n(self.c(x))))), self.e.weight.norm(), self.i.num_batches_tracked
+
     m = M()
-    return Scene(m, [(torch.arange(6).view(2, 3),)] * 3 + [lambda: m.eval(), (torch.arange(6).view(2, 3),), (torch.arange(8).view(2, 4),)], hits=1, backward=True)
+    return Scene(
+        m,
+        [(torch.arange(6).view(2, 3),)] * 3
+        + [lambda: m.eval(), (torch.arange(6).view(2, 3),), (torch.arange(8).view(2, 4),)],
+        hits=1,
+        backward=True,
+    )
 
 
 @scene
@@ -441,7 +604,10 @@ def accumulating_gradients_and_clipping():
                     p -= 0.1 * p.grad
                     p.grad = None
         return loss.detach(), norm, [p.grad is None for p in m.parameters()]
-    return Scene(f, [(X(), False), (X(), False), (X(), True), (X(), False), (X(), True), (X(), True)], state=lambda: m, tail=True)
+
+    return Scene(
+        f, [(X(), False), (X(), False), (X(), True), (X(), False), (X(), True), (X(), True)], state=lambda: m, tail=True
+    )
 
 
 @scene
@@ -457,6 +623,7 @@ def gradients_that_are_set_by_hand():
         w.grad += x
         w.grad.data.mul_(2)
         return same, w.grad, before.sum()
+
     return Scene(f, [(X(), True), (X(), False), (X(), False), (X(), True), (X(), True)], state=lambda: w)
 
 
@@ -473,4 +640,5 @@ def views_of_inputs_changed_after_an_exit():
         if v[0] > 3:
             v.neg_()
         return v, w, buf.t()
+
     return Scene(f, [(k * torch.ones(n), torch.zeros(4)) for k in (1, 4, 9) for n in (1, 2, 4)] * 2)

@@ -45,6 +45,7 @@ def slots_and_dict_attributes():
             del one.a
             one.a = 0
         return x * one.a, one.__dict__
+
     return Scene(f, [(X(),)] * 6, state=lambda: one)
 
 
@@ -65,14 +66,19 @@ def class_attributes_written():
         if hasattr(Base, "extra_1"):
             del Base.extra_1
         return x * Derived.count + Base.count
+
     return Scene(f, [(X(),)] * 4, state=lambda: (Base, Derived))
 
 
 @scene
 def globals_cells_and_defaults():
     space = types.ModuleType("space")
-    exec("n = 0\nlog = []\ndef f(x, seen=[]):\n    global n, m\n    n += 1\n    m = x * n\n    seen.append(n)\n    log.append(m)\n"
-         "    globals()['k'] = len(seen)\n    if n == 3:\n        del m\n    return x + len(seen)", space.__dict__)
+    exec(
+        "n = 0\nlog = []\ndef f(x, seen=[]):\n    global n, m\n    n += 1\n    m = x * n\n    seen.append(n)\n"
+        "    log.append(m)\n"
+        "    globals()['k'] = len(seen)\n    if n == 3:\n        del m\n    return x + len(seen)",
+        space.__dict__,
+    )
     total, last = 0, None
 
     def g(x):
@@ -80,7 +86,10 @@ def globals_cells_and_defaults():
         total += 1
         last = space.f(x)
         return last * total
-    return Scene(g, [(X(),)] * 4, state=lambda: (space.n, space.log, getattr(space, "m", None), space.k, total, last, space.f))
+
+    return Scene(
+        g, [(X(),)] * 4, state=lambda: (space.n, space.log, getattr(space, "m", None), space.k, total, last, space.f)
+    )
 
 
 @scene
@@ -101,8 +110,16 @@ def every_method_of_deque():
         if 8 in q:
             q.remove(8)
         return last, first, n, len(q), q.copy(), q[-1]
-    return Scene(f, [(collections.deque([5, 6], 9), X()), (collections.deque([5, 6], 9), X()), (collections.deque([5, 6, 7]), X()),
-                     (collections.deque([5, 6], 9), X())])
+
+    return Scene(
+        f,
+        [
+            (collections.deque([5, 6], 9), X()),
+            (collections.deque([5, 6], 9), X()),
+            (collections.deque([5, 6, 7]), X()),
+            (collections.deque([5, 6], 9), X()),
+        ],
+    )
 
 
 @scene
@@ -120,6 +137,7 @@ def every_method_of_ordered_and_default_dicts():
         c.update("kab")
         c.subtract("a")
         return key, list(od), value, len(dd), c.most_common(2), +c, c.total()
+
     make = lambda: (collections.OrderedDict(b=1, a=2), collections.defaultdict(list), collections.Counter("ab"), X())
     return Scene(f, [make(), make(), make()], hits=1)
 
@@ -139,7 +157,10 @@ def every_method_of_set():
         t = t | s
         s.difference_update({4})
         return x * len(s), sorted(t), s.isdisjoint({3}), sorted(s.union({1}))
-    return Scene(f, [({1, 2}, frozenset({8}), X()), ({1, 2}, frozenset({8}), X()), ({1, 5, 11}, frozenset(), X())], hits=1)
+
+    return Scene(
+        f, [({1, 2}, frozenset({8}), X()), ({1, 2}, frozenset({8}), X()), ({1, 5, 11}, frozenset(), X())], hits=1
+    )
 
 
 @scene
@@ -155,6 +176,7 @@ def lists_through_the_library():
         xs[1:3] = [x.size(0)]
         del xs[::3]
         return x * xs[0], smallest, xs.pop(), xs.index(9) if 9 in xs else None
+
     return Scene(f, [([1, 5, 4], [2, 3], X()), ([1, 5, 4], [2, 3], X()), ([7], [], X())], tail=True)
 
 
@@ -175,8 +197,21 @@ def writes_before_and_after_a_check():
             log.append("huge")
         counts["after"] = counts["calls"]
         return x * counts["calls"]
-    return Scene(f, [(X(),), (X(4),), (X(),), (torch.full((2,), 30.0),), (torch.full((2,), 5.0),), (torch.full((2,), -5.0),),
-                     (torch.full((2,), 30.0),), (torch.full((2,), 5.0),)], state=lambda: (log, counts))
+
+    return Scene(
+        f,
+        [
+            (X(),),
+            (X(4),),
+            (X(),),
+            (torch.full((2,), 30.0),),
+            (torch.full((2,), 5.0),),
+            (torch.full((2,), -5.0),),
+            (torch.full((2,), 30.0),),
+            (torch.full((2,), 5.0),),
+        ],
+        state=lambda: (log, counts),
+    )
 
 
 @scene
@@ -193,7 +228,10 @@ def writes_before_a_raise():
             raise ValueError("negative", d["n"])
         d["y"] = y
         return y
-    return Scene(f, [({}, X()), ({}, X()), ({}, X(3)), ({}, -X()), ({}, -X()), ({"n": 4}, X()), ({}, X())], state=lambda: log)
+
+    return Scene(
+        f, [({}, X()), ({}, X()), ({}, X(3)), ({}, -X()), ({}, -X()), ({"n": 4}, X()), ({}, X())], state=lambda: log
+    )
 
 
 @scene
@@ -213,6 +251,7 @@ def an_operation_raises_and_is_caught():
             log.append("finally")
         x.add_(1)
         return y + x
+
     good, bad = torch.tensor([0, 1]), torch.tensor([0, 9])
     return Scene(f, [(X(), good), (X(), bad), (X(), good), (X(), bad), (X(), good)], state=lambda: log)
 
@@ -227,6 +266,7 @@ def random_numbers_and_side_exits():
         if a.sum() > x.sum():
             return a, torch.rand(1), b
         return x, torch.bernoulli(torch.full((3,), 0.5)), b
+
     return Scene(f, [(X(), 0.5), (X() * 9, 0.5), (X() * -9, 0.5), (X(), 0.5), (X(), 0.1), (X() * 9, 0.5), (X(3), 0.5)])
 
 
@@ -244,6 +284,7 @@ def gradient_attributes():
         with torch.no_grad():
             w.sub_(w.grad, alpha=0.1)
         return loss.detach(), had, w.grad is None
+
     return Scene(f, [(X(),), (X(),), (X() * 2,), lambda: setattr(w, "grad", None), (X(),), (X(),)], state=lambda: w)
 
 
@@ -258,6 +299,7 @@ def training_step_with_an_optimizer():
         loss.backward()
         opt.step()
         return loss.detach()
+
     return Scene(f, [(X(),), (X(),), (X() * 2,), (X(),)], state=lambda: m, tail=True)
 
 
@@ -269,6 +311,7 @@ def tensors_own_attributes():
         y.note = x
         x.data = x.data + 1
         return x * x.tag, y.note, y.requires_grad
+
     return Scene(f, [(X(), X()), (X(), X()), (X(3), X(3))])
 
 
@@ -282,6 +325,7 @@ def detached_and_required():
         if z > 6:
             return before, y, z
         return z, y.requires_grad
+
     return Scene(f, [(X(),), (X() * 2,), (X() * 3,), (X() * 0,), (X(),)])
 
 
@@ -295,6 +339,7 @@ def metadata_changed_in_place():
         if y > 5:
             x.squeeze_(1)
         return shape, x.shape, y
+
     return Scene(f, [(X(),), (X(3),), (X(),), (X(3),), (X() * 4,), (X(),)], tail=True)
 
 
@@ -313,6 +358,7 @@ def parameters_and_buffers_replaced_inside():
             self.b += x.detach()
             self.register_buffer("c", self.b.clone(), persistent=False)
             return self.w * x + self.b
+
     return Scene(M(), [(X(),)] * 6)
 
 
@@ -333,6 +379,7 @@ def modules_added_and_switched_inside():
                 x = self.drop(layer(x))
             self.drop.train(was)
             return x * len(self.layers)
+
     return Scene(M(), [(X(),)] * 4, hits=1)
 
 
@@ -356,6 +403,7 @@ def objects_made_inside_and_kept():
         s.a = one
         kept.append((one, s, {"two": two}, lambda: one))
         return one, two, kept[-1][3]
+
     return Scene(f, [(X(),), (X(),), (X(3),)], state=lambda: kept)
 
 
@@ -372,10 +420,30 @@ def results_of_every_kind():
         w.extra = w
         cycle = [y]
         cycle.append(cycle)
-        return {"d": d, "y": y, "p": Point(y, x), "w": w, "c": cycle, "f": functools.partial(torch.add, y, other=x), "m": [y].append, "s": {1, 2},
-                "fs": frozenset({y.size(0)}), "q": collections.deque([y], 3), "sl": slice(0, y.dim(), None), "g": (t for t in ()) if 0 else None,
-                "e": ValueError("bad", y), "r": range(3), "t": type(y), "it": iter([y, x]), "z": zip([y], [x]), "en": enumerate([y]),
-                "bound": y.add, "ns": types.SimpleNamespace(y=y), "mp": types.MappingProxyType({"y": 1})}
+        return {
+            "d": d,
+            "y": y,
+            "p": Point(y, x),
+            "w": w,
+            "c": cycle,
+            "f": functools.partial(torch.add, y, other=x),
+            "m": [y].append,
+            "s": {1, 2},
+            "fs": frozenset({y.size(0)}),
+            "q": collections.deque([y], 3),
+            "sl": slice(0, y.dim(), None),
+            "g": (t for t in ()) if 0 else None,
+            "e": ValueError("bad", y),
+            "r": range(3),
+            "t": type(y),
+            "it": iter([y, x]),
+            "z": zip([y], [x]),
+            "en": enumerate([y]),
+            "bound": y.add,
+            "ns": types.SimpleNamespace(y=y),
+            "mp": types.MappingProxyType({"y": 1}),
+        }
+
     return Scene(f, [(X(), {"a": 1}), (X(), {"a": 1}), (X(), {"a": 1})], tail=True)
 
 
@@ -387,9 +455,19 @@ def views_and_aliases_in_results():
         c = x.contiguous()
         d = x.to(torch.float32)
         return x, y, a, b, c, d, c is x, w, w.data, [x, x], x.T, y.expand(2, -1)
-    return Scene(f, [(torch.ones(2, 2), torch.nn.Parameter(X())), (torch.ones(2, 2), torch.nn.Parameter(X())),
-                     (torch.ones(3, 2), torch.nn.Parameter(X())), (torch.ones(4, 2), torch.nn.Parameter(X())), (torch.ones(2, 4).T, X()),
-                     (torch.ones(2, 3).T, X()), (torch.ones(5, 2), torch.nn.Parameter(X()))])
+
+    return Scene(
+        f,
+        [
+            (torch.ones(2, 2), torch.nn.Parameter(X())),
+            (torch.ones(2, 2), torch.nn.Parameter(X())),
+            (torch.ones(3, 2), torch.nn.Parameter(X())),
+            (torch.ones(4, 2), torch.nn.Parameter(X())),
+            (torch.ones(2, 4).T, X()),
+            (torch.ones(2, 3).T, X()),
+            (torch.ones(5, 2), torch.nn.Parameter(X())),
+        ],
+    )
 
 
 @scene
@@ -400,6 +478,7 @@ def generators_over_tensors():
             while got is not None:
                 got = yield got * n
             return n
+
         g = produce()
         first = next(g)
         second = g.send(x + 1)
@@ -408,8 +487,9 @@ def generators_over_tensors():
         except StopIteration as stop:
             third = stop.value
         h = (x * i for i in range(n))
-        squares = {i: x ** i for i in range(n)}
+        squares = {i: x**i for i in range(n)}
         return first, second, third, sum(h), squares, list(itertools.accumulate([x] * n)), [*map(torch.neg, [x] * n)]
+
     return Scene(f, [(X(), 2), (X(), 2), (X(), 3)], hits=1)
 
 
@@ -433,6 +513,7 @@ def context_managers_and_variables():
             x = x * var.get() + k
             x = x + 1 // n
         return x, var.get()
+
     return Scene(f, [(X(), 2), (X(), 2), (X(), 0), (X(), 3)], state=lambda: log, tail=True)
 
 
@@ -468,6 +549,7 @@ def exceptions_with_context_and_cause():
             return g(x, n)
         except Custom as error:
             return error.value, type(error.__cause__), error
+
     return Scene(f, [(X(), n) for n in (0, 1, 2, 3, 0, 1, 2, 3)], state=lambda: log)
 
 
@@ -484,6 +566,7 @@ def recursion_and_mutual_calls():
 
     def f(x, n):
         return even(n, x)
+
     return Scene(f, [(X(), n) for n in (4, 4, 3, 2, 6, 5)], state=lambda: memo)
 
 
@@ -500,6 +583,7 @@ def loops_that_depend_on_data():
             steps.append("done")
         n = int(x.max())
         return x, steps, n // 2, [i for i in range(min(n, 3))]
+
     return Scene(f, [(X(),), (X() * 3,), (X(),), (X() * 7,), (X() * 0,), (X() * 3,), (X(3),)])
 
 
@@ -512,7 +596,19 @@ def items_and_numbers_from_tensors():
         pair = (k, [k], {"k": k, k: 1})
         log.append(pair)
         y = x * n + k
-        return y, n, f"{n:.1f}", pair, x.tolist(), bool(x[0] > 1), float(x[0]), x.argmax().item(), round(n), y[: max(k % 2, 1)]
+        return (
+            y,
+            n,
+            f"{n:.1f}",
+            pair,
+            x.tolist(),
+            bool(x[0] > 1),
+            float(x[0]),
+            x.argmax().item(),
+            round(n),
+            y[: max(k % 2, 1)],
+        )
+
     return Scene(f, [(X(), []), (X(), []), (X() * 2, []), (X() * 3, []), (X() + 0.5, []), (X(), [])])
 
 
@@ -525,8 +621,15 @@ def data_dependent_shapes():
             out[rows] += x[rows] * scale
         kept = x[x > 1]
         return out, kept, kept.shape, kept.numel(), len(kept), kept.sum() / max(kept.size(0), 1)
+
     torch.manual_seed(3)
-    inputs = [torch.arange(8.0).view(4, 2), torch.arange(8.0).view(4, 2) * 3, torch.zeros(4, 2), torch.ones(6, 2), torch.arange(10.0).view(5, 2)]
+    inputs = [
+        torch.arange(8.0).view(4, 2),
+        torch.arange(8.0).view(4, 2) * 3,
+        torch.zeros(4, 2),
+        torch.ones(6, 2),
+        torch.arange(10.0).view(5, 2),
+    ]
     return Scene(f, [(x, [1.0, 2.0, 3.0]) for x in inputs + inputs], hits=3)
 
 
@@ -539,9 +642,13 @@ def one_dict_read_written_and_iterated():
                 del d[key]
         d.update({"b": 5}) if "b" not in d else d.pop("b")
         return x * len(d), sorted(d), "a" in d, [v for v in d.values()], d.setdefault("z", []) is d["z"]
+
     state = {}
-    return Scene(lambda x: (f(state, x), f({}, x))[0] if not isinstance(state.get("z"), list) else (state.pop("z"), f(state, x)),
-                 [(X(),)] * 6, state=lambda: state)
+    return Scene(
+        lambda x: (f(state, x), f({}, x))[0] if not isinstance(state.get("z"), list) else (state.pop("z"), f(state, x)),
+        [(X(),)] * 6,
+        state=lambda: state,
+    )
 
 
 @scene
@@ -551,6 +658,7 @@ def bytes_and_arrays():
         b[0] = 9
         b += b"ab"
         return x * len(b), bytes(b), b[0]
+
     return Scene(f, [(bytearray(b"xy"), X()), (bytearray(b"xy"), X()), (bytearray(b"z"), X())], tail=True)
 
 
@@ -565,6 +673,7 @@ def operators_of_user_classes():
         def __add__(self, other):
             log.append("add")
             return Vec(self.t + (other.t if isinstance(other, Vec) else other))
+
         __radd__ = __add__
 
         def __iadd__(self, other):
@@ -600,6 +709,7 @@ def operators_of_user_classes():
             small = min(v + 2, 3 + v, -v, key=lambda u: u.t.sum().item())
             raise ValueError
         return v(x), small, v @ v, w[0], sorted([v + 5, v])[0].t
+
     return Scene(f, [(Vec(X()), X()), (Vec(X()), X()), (Vec(X() * -3), X())], state=lambda: log, tail=True)
 
 
@@ -611,7 +721,10 @@ def input_tensor_lists_changed_in_place():
             cache.setdefault(i, []).append(x)
         xs[0], xs[-1] = xs[-1], xs[0]
         return torch.stack(xs).sum(), len(cache[0])
-    return Scene(f, [([X(), X() * 2], {}), ([X(), X() * 2], {}), ([X(), X(), X()], {0: [1]}), ([X(), X() * 2], {})], hits=1)
+
+    return Scene(
+        f, [([X(), X() * 2], {}), ([X(), X() * 2], {}), ([X(), X(), X()], {0: [1]}), ([X(), X() * 2], {})], hits=1
+    )
 
 
 @scene
@@ -633,4 +746,5 @@ def deletion_of_everything():
         box = Box()
         box.s = 1
         return box, {"a": 1, "b": 2}, [1, 2], types.SimpleNamespace(a=1), X()
+
     return Scene(f, [make(), make(), make()], hits=1)

@@ -95,7 +95,9 @@ def test_functions_keep_their_names_and_take_every_kind_of_argument():
     assert scaled.stats.hits == 3
 
 
-@pytest.mark.parametrize("make", [lambda: torch.sin, lambda: nn.Linear(2, 2).forward, lambda: (lambda x: x * 2), lambda: nn.ReLU().__call__])
+@pytest.mark.parametrize(
+    "make", [lambda: torch.sin, lambda: nn.Linear(2, 2).forward, lambda: lambda x: x * 2, lambda: nn.ReLU().__call__]
+)
 def test_whatever_can_be_called_can_be_jitted(make):
     original = make()
     jitted = jit(original)

@@ -1,4 +1,5 @@
-"""What a person is told: why a call missed, what keeps changing, what ended a recording, and whose fault an exception is."""
+"""What a person is told: why a call missed, what keeps changing, what ended a recording, and whose fault an exception
+is."""
 
 import contextlib
 import traceback
@@ -29,16 +30,25 @@ class Model(torch.nn.Module):
         return x if self.training and "b" not in self.names else -x
 
 
-@pytest.mark.parametrize(("change", "told"), [
-    (lambda m: setattr(m, "training", False), "self.training was True, is False"),
-    (lambda m: setattr(m, "scale", "3"), "self.scale was 2.0, is '3'"),
-    (lambda m: m.names.append("b"), "self.names had 1 items, is 2 items"),
-    (lambda m: m.lin.requires_grad_(False), "self.lin.weight was Parameter float32[2, 2] on cpu, requires_grad, is Parameter float32[2, 2] on cpu"),
-    (lambda m: m.blocks[0].eval(), "self.blocks[0].training was True, is False"),
-    (lambda m: setattr(m.lin, "bias", None), "self.lin.bias was Parameter float32[2] on cpu, requires_grad, is None"),
-    (lambda m: m.blocks.__setitem__(0, torch.nn.ReLU()), "self.blocks[0] was a Dropout, is a ReLU"),
-    (lambda m: delattr(m, "names"), "self.names was a list, can't be read now (KeyError)"),
-])
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda m: setattr(m, "training", False), "self.training was True, is False"),
+        (lambda m: setattr(m, "scale", "3"), "self.scale was 2.0, is '3'"),
+        (lambda m: m.names.append("b"), "self.names had 1 items, is 2 items"),
+        (
+            lambda m: m.lin.requires_grad_(False),
+            "self.lin.weight was Parameter float32[2, 2] on cpu, requires_grad, is Parameter float32[2, 2] on cpu",
+        ),
+        (lambda m: m.blocks[0].eval(), "self.blocks[0].training was True, is False"),
+        (
+            lambda m: setattr(m.lin, "bias", None),
+            "self.lin.bias was Parameter float32[2] on cpu, requires_grad, is None",
+        ),
+        (lambda m: m.blocks.__setitem__(0, torch.nn.ReLU()), "self.blocks[0] was a Dropout, is a ReLU"),
+        (lambda m: delattr(m, "names"), "self.names was a list, can't be read now (KeyError)"),
+    ],
+)
 def test_a_miss_names_the_source_and_both_values(change, told):
     module = Model()
     jitted = jit(module)
@@ -112,8 +122,20 @@ def test_explain_tells_all_of_it():
     for args in ((X(), 2), (X(), 2), (-X(), 2), (X(), 3)):
         jitted(*args)
     text = jitted.explain()
-    for part in ("4 calls", "guards:", "n is 2", "operations:", "Tensor.sum(x)", "check:", "was True", "write: f.log.append()", "routes:",
-                 f"{__file__}:{f.__code__.co_firstlineno + 2}", "made because: n was 2, is 3", "interpret "):
+    for part in (
+        "4 calls",
+        "guards:",
+        "n is 2",
+        "operations:",
+        "Tensor.sum(x)",
+        "check:",
+        "was True",
+        "write: f.log.append()",
+        "routes:",
+        f"{__file__}:{f.__code__.co_firstlineno + 2}",
+        "made because: n was 2, is 3",
+        "interpret ",
+    ):
         assert part in text, f"{part!r} is not in\n{text}"
 
 
@@ -136,6 +158,7 @@ def test_user_errors_have_the_users_traceback_alone():
 
 def test_a_fault_in_the_middle_is_not_the_users(monkeypatch):
     """No `except` of the user's catches it, and it names the line and the instruction."""
+
     def f(d, x):
         try:
             return x * d["scale"]
@@ -149,7 +172,10 @@ def test_a_fault_in_the_middle_is_not_the_users(monkeypatch):
     line = f.__code__.co_firstlineno + 2
     with monkeypatch.context() as patch:
         patch.setattr(Trace, "read_key", broken)
-        with pytest.raises(InterpreterError, match=rf"{__file__}:{line}: recording the instruction BINARY_\w+ failed with AttributeError: broken"):
+        with pytest.raises(
+            InterpreterError,
+            match=rf"{__file__}:{line}: recording the instruction BINARY_\w+ failed with AttributeError: broken",
+        ):
             jit(f)({"scale": 2}, X())
 
 
@@ -163,17 +189,23 @@ def test_a_fault_in_the_record_leaves_the_result_alone(monkeypatch):
     jitted = jit(f)
     with monkeypatch.context() as patch:
         patch.setattr("interpreter.cache.Prologue", broken)
-        with pytest.warns(Fault, match="could not be recorded, by a fault of the interpreter: TypeError: broken on purpose"):
+        with pytest.warns(
+            Fault, match="could not be recorded, by a fault of the interpreter: TypeError: broken on purpose"
+        ):
             assert torch.equal(jitted(X()), X() * 2)
     assert torch.equal(jitted(X()), X() * 2)
     assert torch.equal(jitted(X() + 1), (X() + 1) * 2)
     assert jitted.stats.hits == 1
 
 
-@pytest.mark.parametrize(("options", "told"), [
-    ({"executor": "fast"}, "executor='fast' is not known"), ({"sharp_edges": "maybe"}, "sharp_edges='maybe' is not known"),
-    ({"compile": "later"}, "compile='later' is not known"),
-])
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"executor": "fast"}, "executor='fast' is not known"),
+        ({"sharp_edges": "maybe"}, "sharp_edges='maybe' is not known"),
+        ({"compile": "later"}, "compile='later' is not known"),
+    ],
+)
 def test_wrong_options_say_what_would_be_right(options, told):
     with pytest.raises(ValueError, match=told):
         jit(torch.sin, **options)

@@ -11,7 +11,8 @@ from tests.recording.programs import build_from
 
 
 def walk(first: int, seconds: float) -> int:
-    """Try one seed after another for so long; the first difference fails, with the program. Returns how many programs were tried."""
+    """Try one seed after another for so long; the first difference fails, with the program. Returns how many
+    programs were tried."""
     torch.set_num_threads(1)
     deadline = time.monotonic() + seconds
     seed = first
