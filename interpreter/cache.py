@@ -64,11 +64,11 @@ class Entry:
     @property
     def graphs(self):
         """`fx.GraphModule`s: one a stretch between checks; one in all where nothing is checked."""
-        from interpreter.executors.graphs import graph_of
+        from interpreter.executors.graphs import graphs_of
 
         if self.program is not None and self.program.compiled:
             return [graph for compiled in self.program.compiled for graph in compiled.graphs]
-        return [graph_of(segment) for segment in self.root.walk()] if self.tail is None else []
+        return graphs_of(self.root.walk()) if self.tail is None else []
 
     def add_branch(self, exit: SideExit, recorded: Recorded, call):
         """Attach what was recorded after a side exit to the check it left by."""
@@ -82,7 +82,8 @@ class Entry:
         if not branch:
             return
         if not self.begins_alike(chain, exit_segment, exit.depth):
-            self.tail = f"{exit_segment.check.question}: taken up, the call went another way, at {exit_segment.check.where}"
+            check = exit_segment.check
+            self.tail = f"{check.question}: taken up, the call went another way, at {check.where}"
             return
         known = {guard_key(guard) for guard in self.recorded_guards}
         new = [guard for guard in recorded.trace.guards if guard_key(guard) not in known]
@@ -104,7 +105,8 @@ class Entry:
         return {identity: inputs[number] for identity, number in self.inputs.items()}
 
     def begins_alike(self, chain, exit_segment, depth) -> bool:
-        """Whether a recording that took a call up has the operations of the program up to where it left it, with the same numbers."""
+        """Whether a recording that took a call up has the operations of the program up to where it left it, with the
+        same numbers."""
         left = exit_segment if exit_segment.origin is None else exit_segment.origin[-1]
         before = [(operation.index, operation.function, repr(operation.args)) for operation in chain[depth].operations]
         return before == [(operation.index, operation.function, repr(operation.args)) for operation in left.operations]
@@ -120,11 +122,13 @@ def guard_key(guard):
     if guard.source is None:
         return type(guard)
     value = getattr(guard, "value", None)
-    return type(guard), guard.source.identity(), guard.expected(), id(value) if isinstance(guard, guards.Identity) else None
+    known = id(value) if isinstance(guard, guards.Identity) else None
+    return type(guard), guard.source.identity(), guard.expected(), known
 
 
 class SideExit(Exception):
-    """A program can't go on: what it has done so far is in `values`. `segments` are those that ran, recorded or compiled, the last one perhaps in part."""
+    """A program can't go on: what it has done so far is in `values`. `segments` are those that ran, recorded or
+    compiled, the last one perhaps in part."""
 
     def __init__(self, segments, values, depth, answer, error, recordable, given=None):
         self.given = given
@@ -147,7 +151,8 @@ class SideExit(Exception):
         """What the interpreter, taking the call up, is not to do again."""
         path = [event for segment in self.segments for event in segment.events]
         if any(segment.origin is not None for segment in self.segments):
-            done = {event.index: self.values[event.index] for event in path if event.index in self.values and effectful(event)}
+            kept = [event.index for event in path if event.index in self.values and effectful(event)]
+            done = {index: self.values[index] for index in kept}
             return Replay(path, done, None, pure=True)
         told = [value for segment in self.segments for value in segment.told]
         return Replay(path, self.values, self.error, told=told, given=self.given)

@@ -3,7 +3,10 @@ convention."""
 
 from __future__ import annotations
 
+import contextlib
+
 import torch
+from torch._functorch import config
 from torch._guards import TracingContext, tracing
 
 
@@ -20,9 +23,14 @@ def named(executor):
     return {"aot": aot, "inductor": inductor, "cudagraphs": cudagraphs}[executor]
 
 
+@contextlib.contextmanager
 def within(fakes):
-    """Compilers find the fake tensors' mode, and the symbols of sizes, in torch's tracing context."""
-    return tracing(TracingContext(fakes.mode))
+    """Compilers find the fake tensors' mode, and the symbols of sizes, in torch's tracing context.
+
+    Saved tensors are not given to the backward graph to be overwritten: `retain_graph=True` works as in eager.
+    """
+    with tracing(TracingContext(fakes.mode)), config.patch(donated_buffer=False):
+        yield
 
 
 def aot(graph, examples, fakes):

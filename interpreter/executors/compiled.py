@@ -139,6 +139,7 @@ class Job:
         None  # what gives the inputs, where that isn't the entry's prologue; then the whole chain has to be one stretch
     )
     replaces: bool = False
+    notes: list[str] = field(default_factory=list)
     phases: dict = field(default_factory=lambda: {"lower": 0.0, "backend": 0.0})
 
     @property
@@ -221,6 +222,10 @@ def lowered(job: Job, backend) -> list[Compiled]:
             raise Unfit("an input that needed no gradient is written with values that do")
     made = [part(trunk, job, fakes) for trunk in trunks]
     made = [compiled for compiled in made if compiled.pieces]
+    if fakes.left_out is not None:
+        operation = fakes.left_out
+        reason = fakes.reasons[operation.index]
+        job.notes.append(f"what follows {operation}, at {operation.where}, is no part of a graph: {reason}")
     backend_seconds = compile_pieces(job, made, fakes, backend)
     holds, agrees = fakes.conditions()
     asks = asking(job, fakes) if agrees is not None else None

@@ -43,9 +43,9 @@ class Executor:
         if reason not in self.told:
             self.told.add(reason)
             text = (
-                f"executor={self.name!r} did not compile a program, which the eager executor runs instead: {reason}. "
-                "Its results are right; to have it compiled, change what is named here, and otherwise leave it to "
-                'executor="eager"'
+                f"executor={self.name!r} did not compile a program, or a part of it, which the eager executor runs "
+                f"instead: {reason}. Its results are right; to have it compiled, change what is named here, and "
+                'otherwise leave it to executor="eager"'
             )
             warnings.warn(text, NotCompiled, stacklevel=users_level())
 
@@ -98,6 +98,7 @@ class Program:
                         self.phases[name] = self.phases.get(name, 0.0) + seconds
             for job, several in zip(jobs, made):
                 self.serve(job, several)
+                self.failures += job.notes
             return
         self.failures.append(reason)
 

@@ -59,6 +59,7 @@ class Fakes:
         self.reasons: dict[int, str] = {}
         self.written: dict[int, list] = {}
         self.spoiled: set = set()
+        self.left_out: Operation | None = None  # the first that a graph could hold, were it known what it is given
         self.operations: dict[int, Operation] = {}
         self.examples: dict = {}
         self.dirty: set = set()  # memory of inputs that the operations so far write to
@@ -121,6 +122,7 @@ class Fakes:
             kwargs = {key: self.value(part) for key, part in operation.kwargs.items()}
         except Unfit as reason:
             self.reasons[index] = str(reason)
+            self.left_out = self.left_out or (operation if may_be_in_graph(operation) else None)
             self.spoil(operation)
             return
         if plain_name(function) in ASKING and self.ask(operation):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 
 import torch
@@ -79,8 +80,17 @@ class NoGraph(Exception):
     """Operations that an fx graph can't hold; the eager executor runs them all the same."""
 
 
+def graphs_of(segments) -> list[fx.GraphModule]:
+    """The graphs of those segments that a graph can show."""
+    found = []
+    for segment in segments:
+        with contextlib.suppress(NoGraph):
+            found.append(graph_of(segment))
+    return found
+
+
 def graph_of(segment: Segment) -> fx.GraphModule:
-    """The graph of a segment; its output is what is used after it."""
+    """The graph of a segment; its output is what is used after it. Raises NoGraph."""
     inside = {operation.index for operation in segment.operations}
     used: list[int] = []
     deep_refs([(operation.args, operation.kwargs) for operation in segment.operations], used, set())
