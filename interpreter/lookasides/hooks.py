@@ -44,10 +44,6 @@ HEAP_TYPE = 1 << 9
 
 flags_of = type.__dict__["__flags__"].__get__
 
-# Types whose values may stand where C makes an exact int or float; recording adds its traced numbers.
-EXACT_INTS: set[type] = {int}
-EXACT_FLOATS: set[type] = {float}
-
 
 MISSING = object()
 
@@ -165,15 +161,6 @@ def not_plain(args: Sequence, kwargs: dict | None) -> bool:
         if id(type(each)) not in ATOM_IDS and not plain(each):
             return True
     return any(not plain(each) for each in kwargs.values()) if kwargs else False
-
-
-def first_hooked(*names: str) -> Callable[[Sequence, dict | None], bool]:
-    """``needed`` of what asks its first argument for these special methods."""
-
-    def needed(args: Sequence, kwargs: dict | None) -> bool:
-        return bool(args) and has_hook(args[0], *names)
-
-    return needed
 
 
 def any_hooked(*names: str) -> Callable[[Sequence, dict | None], bool]:
