@@ -11,6 +11,9 @@ PACKAGES := $(wildcard harness models interpreter)
 ARGS ?=
 # Optional parts to install: make install EXTRAS=test,dev,hf,cuda (with clean before it, once installed)
 EXTRAS ?= test,dev
+# Processes that run tests; a file's tests share one, and with it what is costly to set up. JOBS=0: no others.
+JOBS ?= logical
+PARALLEL := -n $(JOBS) --dist loadfile
 # Pythons that `make test-versions` looks for, besides the one of the environment.
 VERSIONS ?= 3.11 3.12 3.13
 
@@ -49,10 +52,10 @@ benchmarks: $(INSTALLED) ## first calls, warm calls, prologues and cells with py
 	$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-autosave $(ARGS)
 
 test: $(INSTALLED) ## the tests (ARGS)
-	$(BIN)/python -m pytest -m "not long and not bench" $(ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) -m "not long and not bench" $(ARGS)
 
 test-long: $(INSTALLED) ## also the tests that take minutes (ARGS)
-	$(BIN)/python -m pytest -m "not bench" $(ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) -m "not bench" $(ARGS)
 
 test-python: $(INSTALLED) ## CPython's own tests in the virtual machine, all of them (ARGS)
 	$(call need,tests/vm/cpython.py)
