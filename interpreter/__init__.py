@@ -17,10 +17,10 @@ _HOMES = {
     "lookaside": "interpreter.lookasides",
     "lookasides": "interpreter.lookasides",
     "jit": "interpreter.jit",
-    "is_interpreting": "interpreter.jit",
+    "is_interpreting": "interpreter.vm.current",
 }
 
-__all__ = [*_HOMES]
+__all__ = ["InterpreterError", "interpret", "is_interpreting", "jit", "lookaside", "lookasides"]
 
 
 def __getattr__(name):

@@ -10,3 +10,8 @@ class Current(threading.local):
 
 
 current = Current()
+
+
+def is_interpreting() -> bool:
+    """Whether the calling code is run by the machine. Run natively, it is not; the machine answers for itself."""
+    return False

@@ -9,6 +9,7 @@ import warnings
 from types import CodeType, CoroutineType, FrameType, FunctionType, GeneratorType, TracebackType
 
 from .classes import build_class
+from .current import is_interpreting
 from .frame import CellType, Frame, Root
 from .generators import frame_of
 from .limits import set_user_limit, user_limit
@@ -68,6 +69,11 @@ def local_names(frame):
         else:
             frame.snapshot.pop(name, None)
     return frame.snapshot
+
+
+@native(is_interpreting, counted=False)
+def is_interpreting_(machine):
+    return True
 
 
 @native(builtins.locals)
