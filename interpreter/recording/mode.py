@@ -178,6 +178,9 @@ def record(trace, func, name, args, kwargs, direct, whole=False):
         operation = trace.add(result_of, (Ref(trace.attempt),), {}, number=True)
     if isinstance(result, torch.Tensor):
         trace.add_tensor(result, Ref(operation.index), tainted)
+        if tainted and name == "squeeze":  # which dimensions go depends on the sizes
+            rank = trace.add(torch.Tensor.dim, (Ref(operation.index),), {}, number=True)
+            trace.check(Ref(rank.index), result.dim(), "the number of dimensions after squeeze")
         return result
     if name == "backward":
         trace.grads_moved = True
