@@ -127,5 +127,5 @@ def load(place: str) -> ModuleType:
         return module
     except UnknownModel:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UnknownModel(f"{place}: importing it failed: {type(error).__name__}: {error}") from error
