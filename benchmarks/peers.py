@@ -1,8 +1,10 @@
-"""The interpreter beside its peers, in one process and in turn: `python benchmarks/peers.py [--models GLOB ...] [--repeats N]`.
+"""The interpreter beside its peers, in one process and in turn: `python benchmarks/peers.py [--models GLOB ...]
+[--repeats N]`.
 
-For each architecture of the zoo (2 layers, no grad, batch 2 x 16 tokens, one thread): the first call of a fresh jit and of a fresh
-`torch.compile(backend="eager", fullgraph=True)`, warm calls of both as paired ratios to eager, and forward with backward. For one architecture also at
-32 layers. Times are seconds of this thread's CPU (`time.thread_time`), so that other processes on the machine weigh less; ratios are medians of pairs.
+For each architecture of the zoo (2 layers, no grad, batch 2 x 16 tokens, one thread): the first call of a fresh jit and
+of a fresh `torch.compile(backend="eager", fullgraph=True)`, warm calls of both as paired ratios to eager, and forward
+with backward. For one architecture also at 32 layers. Times are seconds of this thread's CPU (`time.thread_time`), so
+that other processes on the machine weigh less; ratios are medians of pairs.
 
 What is wanted of the figures stands beside them; exit status 3 where one falls short.
 """
@@ -71,8 +73,9 @@ def paired(calls: dict, rounds: int = 30, inner: int = 5) -> dict:
                 samples[name].append(time.thread_time() - started)
     finally:
         gc.enable()
-    return {name: statistics.median(a / b for a, b in zip(values, samples["eager"])) for name, values in samples.items()} | {
-        "seconds": min(samples["eager"]) / inner}
+    return {
+        name: statistics.median(a / b for a, b in zip(values, samples["eager"])) for name, values in samples.items()
+    } | {"seconds": min(samples["eager"]) / inner}
 
 
 def warm_calls(model, inputs):
@@ -82,8 +85,14 @@ def warm_calls(model, inputs):
     for _ in range(3):
         jitted(*inputs), other(*inputs)
     entry = jitted.stats.entries[0]
-    ratios = paired({"eager": lambda: module(*inputs), "interpreter": lambda: jitted(*inputs), "dynamo": lambda: other(*inputs),
-                     "prologue": lambda: entry.prologue.check(inputs, {})})
+    ratios = paired(
+        {
+            "eager": lambda: module(*inputs),
+            "interpreter": lambda: jitted(*inputs),
+            "dynamo": lambda: other(*inputs),
+            "prologue": lambda: entry.prologue.check(inputs, {}),
+        }
+    )
     return ratios, entry
 
 
@@ -97,7 +106,9 @@ def training(model, inputs):
         call(*inputs).float().mean().backward()
 
     step(jitted)
-    return paired({"eager": lambda: step(module), "interpreter": lambda: step(jitted)}, rounds=20, inner=3)["interpreter"]
+    return paired({"eager": lambda: step(module), "interpreter": lambda: step(jitted)}, rounds=20, inner=3)[
+        "interpreter"
+    ]
 
 
 def program_bytes(model, inputs) -> int:
@@ -124,12 +135,26 @@ def main() -> int:
     parser.add_argument("--long", default="Llama-3.1-8B", help="the architecture measured at 32 layers too")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    chosen = [model for model in zoo() if model.stands_for and any(fnmatch.fnmatch(model.name, glob) for glob in options.models)]
+    chosen = [
+        model
+        for model in zoo()
+        if model.stands_for and any(fnmatch.fnmatch(model.name, glob) for glob in options.models)
+    ]
     if not chosen:
         parser.error(f"no architecture is called {' or '.join(options.models)}; python -m harness list shows them")
     console = Console()
     table = Table(title="to eager: warm calls; to Dynamo: first calls (CPU time of one thread)")
-    for column in ("model", "first, ms", "Dynamo, ms", "first / Dynamo", "warm", "prologue", "Dynamo warm", "train", "instructions"):
+    for column in (
+        "model",
+        "first, ms",
+        "Dynamo, ms",
+        "first / Dynamo",
+        "warm",
+        "prologue",
+        "Dynamo warm",
+        "train",
+        "instructions",
+    ):
         table.add_column(column, justify="left" if column == "model" else "right")
     rows = []
     with torch.no_grad():  # what is imported or built at the first call of each is no part of any model's
@@ -143,8 +168,17 @@ def main() -> int:
         trained = training(model, inputs)
         rows.append({"first": ours / theirs, "warm": warm["interpreter"], "dynamo": warm["dynamo"], "train": trained,
                      "prologue": warm["prologue"]})
-        table.add_row(model.name, f"{ours * 1e3:.1f}", f"{theirs * 1e3:.0f}", f"1/{theirs / ours:.1f}", f"{warm['interpreter']:.3f}",
-                      f"{warm['prologue']:.3f}", f"{warm['dynamo']:.3f}", f"{trained:.3f}", str(entry.instructions))
+        table.add_row(
+            model.name,
+            f"{ours * 1e3:.1f}",
+            f"{theirs * 1e3:.0f}",
+            f"1/{theirs / ours:.1f}",
+            f"{warm['interpreter']:.3f}",
+            f"{warm['prologue']:.3f}",
+            f"{warm['dynamo']:.3f}",
+            f"{trained:.3f}",
+            str(entry.instructions),
+        )
         console.print(f"{model.name}: first 1/{theirs / ours:.1f}, warm {warm['interpreter']:.3f}, train {trained:.3f}")
     console.print(table)
     wanted = [
@@ -160,7 +194,10 @@ def main() -> int:
         with torch.no_grad():
             ours, theirs = first_calls(long[0], inputs, 1, depth=LONG)
             size = program_bytes(long[0], inputs)
-        console.print(f"{options.long} at {LONG} layers: first call {ours * 1e3:.0f} ms, Dynamo {theirs * 1e3:.0f} ms; a program takes {size / 1e6:.1f} MB")
+        console.print(
+            f"{options.long} at {LONG} layers: first call {ours * 1e3:.0f} ms, Dynamo {theirs * 1e3:.0f} ms; "
+            f"a program takes {size / 1e6:.1f} MB"
+        )
         wanted += [(f"first call / Dynamo, {LONG} layers", ours / theirs, 1 / 15, 1 / 25),
                    (f"MB of a program of {LONG} layers", size / 1e6, 5.0, 5.0)]
     verdict = Table(title="wanted")

@@ -8,11 +8,17 @@ from collections import Counter
 def explain(jit) -> str:
     """Guards, operations, checks, writes, routes and costs of every entry."""
     stats = jit.stats
-    lines = [f"{stats.calls} calls: {stats.hits} served by a program, {stats.misses} recorded, {stats.tails} run unrecorded, "
-             f"{stats.exits} left by a side exit"]
+    lines = [
+        (
+            f"{stats.calls} calls: {stats.hits} served by a program, {stats.misses} recorded, "
+            f"{stats.tails} run unrecorded, {stats.exits} left by a side exit"
+        ),
+    ]
     for number, entry in enumerate(stats.entries):
         lines += ["", f"entry {number}: {entry.instructions} instructions interpreted"]
-        lines.append("  costs: " + ", ".join(f"{name} {seconds * 1e3:.2f} ms" for name, seconds in entry.phases.items()))
+        lines.append(
+            "  costs: " + ", ".join(f"{name} {seconds * 1e3:.2f} ms" for name, seconds in entry.phases.items())
+        )
         for text in entry.missed:
             lines.append(f"  made because: {text}")
         if entry.tail is not None:

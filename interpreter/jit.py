@@ -31,8 +31,8 @@ LIMIT = 64
 
 
 class Stats:
-    """Counts of one jitted callable: `calls` in all, `hits` served by a recorded program, `misses` interpreted and recorded, `tails`
-    run without a record as their recording had to end early."""
+    """Counts of one jitted callable: `calls` in all, `hits` served by a recorded program, `misses` interpreted and
+    recorded, `tails` run without a record as their recording had to end early."""
 
     def __init__(self):
         self.calls = self.hits = self.misses = self.tails = 0
@@ -136,8 +136,12 @@ class Jit:
             if len(stats.entries) >= MANY and not self.warned:
                 self.warned = True
                 often = ", ".join(f"{source} ({count} times)" for source, count in self.changes.most_common(3))
-                warnings.warn(f"{describe(self.original)} has been recorded {len(stats.entries)} times, as what it reads keeps changing: "
-                              f"{often}; the last time {missed[0]}", stacklevel=user_level())
+                warnings.warn(
+                    f"{describe(self.original)} has been recorded {len(stats.entries)} times, as what it reads "
+                    f"keeps changing: "
+                    f"{often}; the last time {missed[0]}",
+                    stacklevel=user_level(),
+                )
             with seldom():
                 recorded = self.record(args, kwargs)
                 if recorded.fault is not None or isinstance(recorded.error, InterpreterError):
@@ -168,8 +172,12 @@ class Jit:
 
     def warn_of(self, error):
         """A call went well, but its record did not."""
-        warnings.warn(f"a call of {describe(self.original)} could not be recorded, by a fault of the interpreter: {told(error)}. "
-                      f"Its result is right; the next such call is interpreted again. {ADVICE}", Fault, stacklevel=user_level())
+        warnings.warn(
+            f"a call of {describe(self.original)} could not be recorded, by a fault of the interpreter: {told(error)}. "
+            f"Its result is right; the next such call is interpreted again. {ADVICE}",
+            Fault,
+            stacklevel=user_level(),
+        )
 
     def note_change(self, guard, args, kwargs):
         """An int, a float or a size that has changed from one call to another is not guarded by value from now on."""
@@ -182,11 +190,10 @@ class Jit:
         if isinstance(guard, Constant):
             if type(guard.value) in (int, float) and type(now) is type(guard.value):
                 self.changing.add(str(guard.source))
-        else:
-            if isinstance(now, torch.Tensor) and now.dim() == len(guard.shape):
-                for i, (old, new) in enumerate(zip(guard.shape, now.shape)):
-                    if old != new:
-                        self.changing.add((str(guard.source), i))
+        elif isinstance(now, torch.Tensor) and now.dim() == len(guard.shape):
+            for i, (old, new) in enumerate(zip(guard.shape, now.shape)):
+                if old != new:
+                    self.changing.add((str(guard.source), i))
 
     def explain(self) -> str:
         from interpreter.explain import explain
@@ -320,35 +327,58 @@ def _forwarded(name):
 
 
 for _name, _member in list(vars(torch.nn.Module).items()):
-    if callable(_member) and not isinstance(_member, type) and (not _name.startswith("__") or _name == "__repr__") and _name not in (
-            "forward", "_call_impl", "_wrapped_call_impl"):
-        if _name not in vars(JittedModule):
-            setattr(JittedModule, _name, _forwarded(_name))
+    if (
+        callable(_member)
+        and not isinstance(_member, type)
+        and (not _name.startswith("__") or _name == "__repr__")
+        and _name not in ("forward", "_call_impl", "_wrapped_call_impl", *vars(JittedModule))
+    ):
+        setattr(JittedModule, _name, _forwarded(_name))
 
 
-CONTAINER_METHODS = ("__len__", "__getitem__", "__setitem__", "__delitem__", "__iter__", "__contains__", "__reversed__", "__add__", "__iadd__")
+CONTAINER_METHODS = (
+    "__len__",
+    "__getitem__",
+    "__setitem__",
+    "__delitem__",
+    "__iter__",
+    "__contains__",
+    "__reversed__",
+    "__add__",
+    "__iadd__",
+)
 
 
 @functools.lru_cache(maxsize=1024)
 def jitted_class(kind: type) -> type:
-    """The class of jitted modules whose original is of this class: it can be indexed, measured and iterated where the original can."""
+    """The class of jitted modules whose original is of this class: it can be indexed, measured and iterated where the
+    original can.
+    """
     methods = {name: _forwarded(name) for name in CONTAINER_METHODS if hasattr(kind, name)}
-    return type("JittedModule", (JittedModule,), {**methods, "__module__": JittedModule.__module__}) if methods else JittedModule
+    return (
+        type("JittedModule", (JittedModule,), {**methods, "__module__": JittedModule.__module__})
+        if methods
+        else JittedModule
+    )
 
 
 def jit(fn_or_module, *, executor="eager", dynamic=None, sharp_edges="allow", compile="now"):
     """A callable that gives what `fn_or_module` gives, from recorded programs.
 
-    executor: "eager", "aot", "inductor", "cudagraphs", or a callable that takes an `fx.GraphModule` and example inputs and returns a callable.
-    dynamic: None: ints, floats and sizes that have changed once are no longer guarded by value; False: never.
-    sharp_edges: "allow", "warn" or "error": what to do where recording has to end and the rest of the call is run unrecorded each time.
-    compile: "now", or "background": calls run on the eager executor until the backend is ready.
-    Raises TypeError for something that can't be called, ValueError for an option that isn't known or that this machine can't have.
+    executor: "eager", "aot", "inductor", "cudagraphs", or a callable that takes an `fx.GraphModule` and example inputs
+    and returns a callable. dynamic: None: ints, floats and sizes that have changed once are no longer guarded by value;
+    False: never. sharp_edges: "allow", "warn" or "error": what to do where recording has to end and the rest of the
+    call is run unrecorded each time. compile: "now", or "background": calls run on the eager executor until the backend
+    is ready. Raises TypeError for something that can't be called, ValueError for an option that isn't known or that
+    this machine can't have.
     """
     if not callable(fn_or_module):
         raise TypeError(f"jit takes a function or a module, not {fn_or_module!r}")
     if not callable(executor) and executor not in EXECUTORS:
-        raise ValueError(f"executor={executor!r} is not known: it is one of {', '.join(EXECUTORS)}, or a backend as torch.compile takes it")
+        raise ValueError(
+            f"executor={executor!r} is not known: it is one of {', '.join(EXECUTORS)}, "
+            "or a backend as torch.compile takes it"
+        )
     if sharp_edges not in ("allow", "warn", "error"):
         raise ValueError(f'sharp_edges={sharp_edges!r} is not known: it is "allow", "warn" or "error"')
     if compile not in ("now", "background"):

@@ -3,7 +3,8 @@
     pytest benchmarks/jit --benchmark-only --benchmark-autosave
     pytest benchmarks/jit --benchmark-only --benchmark-compare
 
-Exact counters (instructions, guards, operations, checks) go into `extra_info`: they are repeatable and say what a change of time comes from.
+Exact counters (instructions, guards, operations, checks) go into `extra_info`: they are repeatable and say what a
+change of time comes from.
 """
 
 import pytest

@@ -1,8 +1,9 @@
 """The eager executor: the operations of a segment in order, as one generated Python function.
 
-`run(inputs, values)` does what the recorded stretch did, on other tensors: torch is called with the same functions, autograd records as usual,
-and a value is dropped after its last use, so that no more memory is held than eager holds. Where the call may have to be taken up in the middle by the
-interpreter (`logged`), each result is also put into `values`, under the number of its operation.
+`run(inputs, values)` does what the recorded stretch did, on other tensors: torch is called with the same functions,
+autograd records as usual, and a value is dropped after its last use, so that no more memory is held than eager holds.
+Where the call may have to be taken up in the middle by the interpreter (`logged`), each result is also put into
+`values`, under the number of its operation.
 """
 
 from __future__ import annotations
@@ -87,13 +88,19 @@ class Writer:
         return needed
 
     def operation(self, operation: Operation, position: int, needed):
-        """One line. The result takes the variable of an argument that dies here, which frees that argument; other dead ones are deleted."""
+        """One line. The result takes the variable of an argument that dies here, which frees that argument; other dead
+        ones are deleted.
+        """
         code = self.call(operation)
         dead: list[str] = []
         if not self.logged:
             found: list[int] = []
             deep_refs((operation.args, operation.kwargs), found, set())
-            dead = [self.defined[index] for index in dict.fromkeys(found) if self.last[index] == position and index in self.defined]
+            dead = [
+                self.defined[index]
+                for index in dict.fromkeys(found)
+                if self.last[index] == position and index in self.defined
+            ]
         if operation.index in needed or self.logged:
             name = dead.pop(0) if dead else f"v{operation.index}"
             self.defined[operation.index] = name
@@ -130,11 +137,17 @@ class Writer:
     def argument(self, template) -> str:
         if type(template) is Build and template.kind in INLINE:
             if template.kind is dict:
-                return "{" + ", ".join(f"{pair.parts[0]!r}: {self.argument(pair.parts[1])}" for pair in template.parts) + "}"
+                return (
+                    "{"
+                    + ", ".join(f"{pair.parts[0]!r}: {self.argument(pair.parts[1])}" for pair in template.parts)
+                    + "}"
+                )
             parts = ", ".join(map(self.argument, template.parts))
             if template.kind is list:
                 return f"[{parts}]"
-            return f"slice({parts})" if template.kind is slice else f"({parts}{',' if len(template.parts) == 1 else ''})"
+            return (
+                f"slice({parts})" if template.kind is slice else f"({parts}{',' if len(template.parts) == 1 else ''})"
+            )
         plan = Plan(self.binder.bind, self.value, self.input)
         code = self.template(template, plan)
         self.lines.extend(plan.lines)
@@ -184,6 +197,8 @@ def deep_refs(template, found: list[int], seen: set[int]):
 
 
 def lower(segment, inputs: dict, logged: bool) -> types.FunctionType:
-    """Generate the function of a segment; `inputs` maps identities of sources to places in the tuple that the prologue returns."""
+    """Generate the function of a segment; `inputs` maps identities of sources to places in the tuple that the prologue
+    returns.
+    """
     segment.run, segment.text = Writer(segment, inputs, logged).write()
     return segment.run

@@ -1,7 +1,8 @@
 """Operations that raised while they were recorded, and whose exception the user's code caught.
 
-Whether such an operation raises depends on data. So the program makes the same *attempt* in its place, and checks its outcome: the same exception with the same
-message, or a result. Another outcome than the recorded one is a side exit, as for any other check.
+Whether such an operation raises depends on data. So the program makes the same *attempt* in its place, and checks its
+outcome: the same exception with the same message, or a result. Another outcome than the recorded one is a side exit, as
+for any other check.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Attributes, read and written by the language's rules, with every step of the search guarded.
 
-The search goes through classes (the class attribute, or its absence in each class before the one that has it), the instance's
-`__dict__`, and descriptors. What is found on the way in outside objects gets a source; a property's function and the like hang on an
-object that is guarded by identity, so they are pinned.
+The search goes through classes (the class attribute, or its absence in each class before the one that has it), the
+instance's `__dict__`, and descriptors. What is found on the way in outside objects gets a source; a property's function
+and the like hang on an object that is guarded by identity, so they are pinned.
 """
 
 from __future__ import annotations
@@ -42,7 +42,12 @@ class Attributes(Machine):
         found = trace.classes.get(key)
         if found is None:
             found = MISSING
-            if kind.__flags__ & HEAP and kind not in self.class_spaces and id(kind) not in trace.made and trace.ended is None:
+            if (
+                kind.__flags__ & HEAP
+                and kind not in self.class_spaces
+                and id(kind) not in trace.made
+                and trace.ended is None
+            ):
                 self.class_space(kind)
                 bases = sources.Attribute(sources.Pinned(kind, kind.__qualname__), "__mro__")
                 trace.guard(guards.Identity(bases, kind.__mro__))
@@ -86,7 +91,12 @@ class Attributes(Machine):
         hook = self.lookup(kind, "__getattribute__")
         if type(hook) is FunctionType:
             return super().get_attribute(obj, name)
-        if not kind.__flags__ & HEAP and kind in OWN_ATTRIBUTES or kind.__flags__ & HEAP and native_base(kind) in OWN_ATTRIBUTES:
+        if (
+            not kind.__flags__ & HEAP
+            and kind in OWN_ATTRIBUTES
+            or kind.__flags__ & HEAP
+            and native_base(kind) in OWN_ATTRIBUTES
+        ):
             self.own_attributes(obj, kind)
             return super().get_attribute(obj, name)
         if kind is MethodType and self.lookup(MethodType, name) is MISSING:
@@ -94,7 +104,9 @@ class Attributes(Machine):
         return self.object_attribute(obj, kind, name)
 
     def get_method(self, obj, name):
-        """(function, obj) where `obj.name` would be a bound method of a Python function and needs no object for that."""
+        """(function, obj) where `obj.name` would be a bound method of a Python function and needs no object for
+        that.
+        """
         trace = self.trace
         kind = type(obj)
         if trace.ended is not None:
@@ -221,7 +233,11 @@ class Attributes(Machine):
             return getattr(obj, name)
         if name in OUTSIDE_TENSOR_STATE and not (name in ("grad", "_grad") and trace.grads_moved):
             with torch._C.DisableTorchFunction():
-                return self.slot(getattr(torch.Tensor, name), obj, name) if name != "grad" else self.slot(torch.Tensor.grad, obj, name)
+                return (
+                    self.slot(getattr(torch.Tensor, name), obj, name)
+                    if name != "grad"
+                    else self.slot(torch.Tensor.grad, obj, name)
+                )
         if self.lookup(kind, name) is MISSING:
             space = trace.namespace(entry)
             value = trace.read_key(space, name)
@@ -240,7 +256,9 @@ class Attributes(Machine):
         return value
 
     def class_attribute(self, obj, meta, name):
-        """An attribute of a class: data descriptors of the metaclass, then the class and its bases, then the metaclass."""
+        """An attribute of a class: data descriptors of the metaclass, then the class and its bases, then the
+        metaclass.
+        """
         if meta is not type:
             hook = self.lookup(meta, "__getattribute__")
             if type(hook) is FunctionType:
@@ -367,7 +385,11 @@ class Attributes(Machine):
         PLAIN_SETATTR(obj, name, value)
         space.known[name] = value
         space.written.add(name)
-        trace.write(PLAIN_SETATTR, (obj, name, value), f"{space.source}.{name} =" if entry is space else f"{entry.source}.{name} =")
+        trace.write(
+            PLAIN_SETATTR,
+            (obj, name, value),
+            f"{space.source}.{name} =" if entry is space else f"{entry.source}.{name} =",
+        )
 
     def write_slot(self, entry, name, value):
         if name == "__dict__":

@@ -1,7 +1,8 @@
 """Native callables that would run Python code which the machine does not see.
 
-`zip` calls the `__iter__` and `__next__` of what it is given, `map` calls its function. Where a lookaside is registered the machine takes its way, and that code is
-interpreted. Without it the code would run natively, and read what has no source: the call is a sharp edge.
+`zip` calls the `__iter__` and `__next__` of what it is given, `map` calls its function. Where a lookaside is registered
+the machine takes its way, and that code is interpreted. Without it the code would run natively, and read what has no
+source: the call is a sharp edge.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ import torch
 from interpreter.lookasides.hooks import in_python
 
 ITERATING = {
-    zip, map, filter, enumerate, sum, min, max, sorted, list, tuple, set, frozenset, dict, any, all, iter, reversed, bytes, bytearray,
+    zip, map, filter, enumerate, sum, min, max, sorted, list, tuple, set, frozenset, dict, any, all, iter, reversed,
+    bytes, bytearray,
     functools.reduce, collections.deque, collections.OrderedDict, math.prod, math.fsum,
-    list.extend, str.join, set.update, set.union, set.intersection, set.difference, frozenset.union, dict.update, dict.fromkeys,
+    list.extend, str.join, set.update, set.union, set.intersection, set.difference, frozenset.union, dict.update,
+    dict.fromkeys,
     collections.deque.extend, collections.deque.extendleft,
     *(member for member in vars(itertools).values() if isinstance(member, type)),
 }
 CALLING = {
-    map, filter, sorted, min, max, functools.reduce, list.sort, itertools.accumulate, itertools.starmap, itertools.takewhile, itertools.dropwhile,
+    map, filter, sorted, min, max, functools.reduce, list.sort, itertools.accumulate, itertools.starmap,
+    itertools.takewhile, itertools.dropwhile,
     itertools.filterfalse, itertools.groupby, iter,
 }
 PYTHON_CALLABLES = (types.FunctionType, types.MethodType)

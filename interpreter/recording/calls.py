@@ -1,8 +1,9 @@
 """Calls: which route a callable takes while a call is recorded, and what native code may see.
 
-A Python function is interpreted; one with a lookaside is replaced; a function of torch is an operation, which the torch function mode
-records when it is called. What is left is native code. It is harmless when it is known to be pure, or to read or write only its
-arguments: then outside containers among them are guarded first, and a write to an outside one is noted. Anything else ends the trace.
+A Python function is interpreted; one with a lookaside is replaced; a function of torch is an operation, which the torch
+function mode records when it is called. What is left is native code. It is harmless when it is known to be pure, or to
+read or write only its arguments: then outside containers among them are guarded first, and a write to an outside one is
+noted. Anything else ends the trace.
 """
 
 from __future__ import annotations
@@ -50,10 +51,31 @@ NATIVE_METHODS = (types.MethodDescriptorType, types.WrapperDescriptorType, types
 OPERATORS_OF_TORCH = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
 ASKS_TYPE = {isinstance, type.__instancecheck__, callable}  # look at the type of a value, not at the value
 KNOWN_EFFECTS = {print}
-PURE_HERE = {id, torch.jit.is_scripting, types.MethodType, types.FunctionType, torch.finfo, torch.iinfo, torch.device, torch.Size,
-             weakref.ref}
-LOOKED_AT = {len, dict.get, dict.__getitem__, dict.__contains__, dict.__len__, list.__getitem__, list.__len__, tuple.__getitem__,
-             tuple.__len__, set.__contains__, frozenset.__contains__, set.__len__}
+PURE_HERE = {
+    id,
+    torch.jit.is_scripting,
+    types.MethodType,
+    types.FunctionType,
+    torch.finfo,
+    torch.iinfo,
+    torch.device,
+    torch.Size,
+    weakref.ref,
+}
+LOOKED_AT = {
+    len,
+    dict.get,
+    dict.__getitem__,
+    dict.__contains__,
+    dict.__len__,
+    list.__getitem__,
+    list.__len__,
+    tuple.__getitem__,
+    tuple.__len__,
+    set.__contains__,
+    frozenset.__contains__,
+    set.__len__,
+}
 
 
 class Calls(Machine):
@@ -136,7 +158,11 @@ class Calls(Machine):
         cells = None if held else sources.Attribute(entry.source, "__closure__")
         for i, (cell, name) in enumerate(zip(function.__closure__ or (), function.__code__.co_freevars)):
             if id(cell) not in trace.outside:
-                source = sources.Pinned(cell, f"{function.__qualname__.rpartition('<locals>.')[2]}.{name}") if held else sources.Item(cells, i)
+                source = (
+                    sources.Pinned(cell, f"{function.__qualname__.rpartition('<locals>.')[2]}.{name}")
+                    if held
+                    else sources.Item(cells, i)
+                )
                 trace.outside[id(cell)] = Outside(cell, source)
             elif not held:
                 trace.guard(guards.Same(sources.Item(cells, i), trace.outside[id(cell)].source))
@@ -176,7 +202,9 @@ class Calls(Machine):
             return handler(self, callable, args, kwargs)
         reached = python_reached(unbound(callable) if kind in BOUND_NATIVE else callable, args, kwargs)
         if reached is not None and not self.in_our_code():
-            self.sharp(callable, f"would run Python code of a {type(reached).__qualname__} unseen; a lookaside cures that")
+            self.sharp(
+                callable, f"would run Python code of a {type(reached).__qualname__} unseen; a lookaside cures that"
+            )
             return self.unrecorded(callable, args, kwargs)
         owner = getattr(callable, "__self__", None) if kind in BOUND_NATIVE or kind is MethodType else None
         if isinstance(owner, torch.Tensor) or self.is_torch(callable, kind):
@@ -215,7 +243,9 @@ class Calls(Machine):
     torch_functions = torch_calls.QUERIES | torch_calls.SWITCHES | torch_calls.BOOKKEEPING | torch_calls.CONSTRUCTORS
 
     def call_torch(self, callable, args, kwargs):
-        """A function of torch. The mode records it as it comes by; what the mode does not see is in the tables, or ends the trace."""
+        """A function of torch. The mode records it as it comes by; what the mode does not see is in the tables, or ends
+        the trace.
+        """
         trace = self.trace
         self.note(native_key(callable), "torch")
         for value in args:
@@ -240,7 +270,9 @@ class Calls(Machine):
         except TypeError as error:
             if "Traced" not in str(error):
                 raise
-            return callable(*map(deeply_plain, args), **{key: deeply_plain(value) for key, value in (kwargs or {}).items()})
+            return callable(
+                *map(deeply_plain, args), **{key: deeply_plain(value) for key, value in (kwargs or {}).items()}
+            )
         trace.direct = None
         if trace.seen == seen and trace.ended is None and not self.harmless(callable, result):
             self.sharp(callable, "a function of torch that can't be recorded")
@@ -248,11 +280,17 @@ class Calls(Machine):
 
     def harmless(self, callable, result) -> bool:
         """A function of torch that the mode did not see, and need not: it only told something fixed."""
-        return isinstance(callable, type) or getattr(callable, "__module__", None) in ("torch._C", None) and is_constant(
-            result) and torch_calls.plain_name(callable).startswith(("_is_", "_has_", "is_", "has_", "get_", "_get_"))
+        return (
+            isinstance(callable, type)
+            or getattr(callable, "__module__", None) in ("torch._C", None)
+            and is_constant(result)
+            and torch_calls.plain_name(callable).startswith(("_is_", "_has_", "is_", "has_", "get_", "_get_"))
+        )
 
     def guard_containers(self, value, depth=0):
-        """Outside containers among the arguments of an operation: their items become its inputs. Traced numbers stay traced."""
+        """Outside containers among the arguments of an operation: their items become its inputs. Traced numbers stay
+        traced.
+        """
         entry = self.trace.outside.get(id(value))
         if entry is not None:
             self.trace.read_all(entry)
@@ -449,7 +487,9 @@ class Calls(Machine):
             kwargs = {key: self.see(value) for key, value in kwargs.items()}
         if entry is None:
             if id(target) in trace.outside:
-                self.sharp(descriptor, f"changes {trace.outside[id(target)].source}, an outside object of a native type")
+                self.sharp(
+                    descriptor, f"changes {trace.outside[id(target)].source}, an outside object of a native type"
+                )
             args = (*others[:position], target, *others[position:])
             if type(callable) in BOUND_NATIVE and getattr(callable, "__self__", None) is target:
                 return super().call_native(callable, args[1:], kwargs)
@@ -493,7 +533,9 @@ class Named:
 
 
 def unbound(callable):
-    """The descriptor behind a bound method of a native type: `list.append` of `[].append`, `object.__setattr__` of `super().__setattr__`."""
+    """The descriptor behind a bound method of a native type: `list.append` of `[].append`, `object.__setattr__` of
+    `super().__setattr__`.
+    """
     owner = getattr(callable, "__self__", None)
     kind = type(callable)
     if owner is None or isinstance(owner, types.ModuleType) or kind not in BOUND_NATIVE:
@@ -509,5 +551,11 @@ def unbound(callable):
 
 
 def is_new(callable) -> bool:
-    """`__new__` of a native type, which makes an object from its arguments, or `__prepare__`, which makes the namespace of a class."""
-    return type(callable) is BuiltinFunctionType and callable.__name__ in ("__new__", "__prepare__") and isinstance(callable.__self__, type)
+    """`__new__` of a native type, which makes an object from its arguments, or `__prepare__`, which makes the namespace
+    of a class.
+    """
+    return (
+        type(callable) is BuiltinFunctionType
+        and callable.__name__ in ("__new__", "__prepare__")
+        and isinstance(callable.__self__, type)
+    )

@@ -1,7 +1,8 @@
 """Python's cyclic garbage collector, called less often while a call is recorded.
 
-A record is tens of thousands of objects that all stay, so each of the collector's passes over them finds nothing; on a model of
-two layers these passes took longer than the recording. The collector is not switched off: a call that makes much garbage is still cleaned up after.
+A record is tens of thousands of objects that all stay, so each of the collector's passes over them finds nothing; on a
+model of two layers these passes took longer than the recording. The collector is not switched off: a call that makes
+much garbage is still cleaned up after.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Items, iteration, membership and comparison, where a builtin container may be an outside one.
 
-A read of an outside container guards what was asked (a key, a length) or, where native code may look at all of it, the whole of it. Its
-items then have sources, so that they can go through any native code and still be known by their identity. Writes are done at once and
-noted for the epilogue.
+A read of an outside container guards what was asked (a key, a length) or, where native code may look at all of it, the
+whole of it. Its items then have sources, so that they can go through any native code and still be known by their
+identity. Writes are done at once and noted for the epilogue.
 """
 
 from __future__ import annotations
@@ -23,16 +23,56 @@ from interpreter.vm.operators import BINARY
 
 CONTAINERS = (list, dict, tuple, set, frozenset, collections.deque, types.MappingProxyType)
 DICTS = (dict, collections.OrderedDict)
-IN_PLACE = {"+=": operator.iadd, "*=": operator.imul, "|=": operator.ior, "&=": operator.iand, "-=": operator.isub, "^=": operator.ixor}
-OPERATORS = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv, "%": operator.mod,
-    "**": operator.pow, "@": operator.matmul, "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_, "|": operator.or_,
-    "^": operator.xor, **IN_PLACE, "/=": operator.itruediv, "//=": operator.ifloordiv, "%=": operator.imod, "**=": operator.ipow,
-    "@=": operator.imatmul, "<<=": operator.ilshift, ">>=": operator.irshift,
+IN_PLACE = {
+    "+=": operator.iadd,
+    "*=": operator.imul,
+    "|=": operator.ior,
+    "&=": operator.iand,
+    "-=": operator.isub,
+    "^=": operator.ixor,
 }
-COMPARE = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+OPERATORS = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "@": operator.matmul,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    **IN_PLACE,
+    "/=": operator.itruediv,
+    "//=": operator.ifloordiv,
+    "%=": operator.imod,
+    "**=": operator.ipow,
+    "@=": operator.imatmul,
+    "<<=": operator.ilshift,
+    ">>=": operator.irshift,
+}
+COMPARE = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
-CONSUMING = {"extend", "extendleft", "update", "iadd", "ior", "difference_update", "intersection_update", "symmetric_difference_update"}
+CONSUMING = {
+    "extend",
+    "extendleft",
+    "update",
+    "iadd",
+    "ior",
+    "difference_update",
+    "intersection_update",
+    "symmetric_difference_update",
+}
 COMPARE_NAMES = {"==": ("__eq__",), "!=": ("__ne__", "__eq__"), "<": ("__lt__", "__gt__"), "<=": ("__le__", "__ge__"),
                  ">": ("__gt__", "__lt__"), ">=": ("__ge__", "__le__")}
 UNARY_NAMES = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
@@ -51,7 +91,9 @@ class Containers(Machine):
         return entry if entry is not None and trace.ended is None and isinstance(obj, CONTAINERS) else None
 
     def see(self, value, depth: int = 0):
-        """Native code is going to look at `value`: guard outside containers in it, pin traced numbers. Returns what to pass."""
+        """Native code is going to look at `value`: guard outside containers in it, pin traced numbers. Returns what to
+        pass.
+        """
         kind = type(value)
         if kind in CONSTANT_KINDS:
             return value
@@ -116,8 +158,9 @@ class Containers(Machine):
         return super().get_item(obj, key)
 
     def note_hashed(self, container, key):
-        """A dict or set is asked for, or given, a key that is no constant. Where it is told by identity the program depends on which outside
-        objects are one; where it is told by `__hash__` and `__eq__` in Python, on what these read: they are interpreted for that."""
+        """A dict or set is asked for, or given, a key that is no constant. Where it is told by identity the program
+        depends on which outside objects are one; where it is told by `__hash__` and `__eq__` in Python, on what these
+        read: they are interpreted for that."""
         trace = self.trace
         if trace.ended is not None or not isinstance(container, HASHED):
             return
@@ -142,11 +185,17 @@ class Containers(Machine):
                     self.invoke(equal, other, key)
 
     def keyed(self, entry, key):
-        """An outside dict asked for a key that isn't a constant: found by identity or by hash, so the whole is guarded."""
+        """An outside dict asked for a key that isn't a constant: found by identity or by hash, so the whole is
+        guarded.
+        """
         trace = self.trace
         trace.read_all(entry)
         asked = trace.outside.get(id(key))
-        if asked is not None and not isinstance(asked.source, sources.Pinned) and special(type(key), "__hash__") is None:
+        if (
+            asked is not None
+            and not isinstance(asked.source, sources.Pinned)
+            and special(type(key), "__hash__") is None
+        ):
             trace.guard(guards.Identity(asked.source, key))
         return entry.value.get(key, MISSING)
 
@@ -239,7 +288,10 @@ class Containers(Machine):
     def advance(self, iterator):
         trace = self.trace
         if trace.ended is None and id(iterator) in trace.outside and self.steps_natively(iterator):
-            trace.end(f"{trace.outside[id(iterator)].source} is an iterator that existed before the call ({type(iterator).__name__})")
+            trace.end(
+                f"{trace.outside[id(iterator)].source} is an iterator that existed before the call "
+                f"({type(iterator).__name__})"
+            )
         return super().advance(iterator)
 
     def steps_natively(self, iterator) -> bool:
@@ -272,7 +324,11 @@ class Containers(Machine):
         entry = self.entry_of(container)
         if trace.ended is None and type(item) not in CONSTANT_KINDS:
             self.note_hashed(container, pin(item) if isinstance(container, HASHED) else item)
-        if entry is not None and type(container).__flags__ & HEAP and special(type(container), "__contains__") is not None:
+        if (
+            entry is not None
+            and type(container).__flags__ & HEAP
+            and special(type(container), "__contains__") is not None
+        ):
             return super().contains(item, container)
         if entry is not None:
             if isinstance(container, HASHED) and is_constant(item):
@@ -280,8 +336,12 @@ class Containers(Machine):
             trace.read_all(entry)
             self.ask_identities(item, container)
             asked = trace.outside.get(id(item))
-            if asked is not None and isinstance(container, HASHED) and not isinstance(asked.source, sources.Pinned) and special(
-                    type(item), "__hash__") is None:
+            if (
+                asked is not None
+                and isinstance(container, HASHED)
+                and not isinstance(asked.source, sources.Pinned)
+                and special(type(item), "__hash__") is None
+            ):
                 trace.guard(guards.Identity(asked.source, item))
             if type(item) in TRACED:
                 item = pin(item)
@@ -320,7 +380,9 @@ class Containers(Machine):
         if isinstance(value, torch.Tensor):
             return bool(value)
         entry = self.entry_of(value)
-        if entry is not None and not (type(value).__flags__ & HEAP and (special(type(value), "__bool__") or special(type(value), "__len__"))):
+        if entry is not None and not (
+            type(value).__flags__ & HEAP and (special(type(value), "__bool__") or special(type(value), "__len__"))
+        ):
             trace.read_truth(entry)
             return bool(value)
         if type(value) in TRACED:
@@ -379,7 +441,9 @@ class Containers(Machine):
         return result
 
     def write_consumed(self, entry, function, *arguments):
-        """A write from iterators: what they give is written; what they raise after some items comes after these are written."""
+        """A write from iterators: what they give is written; what they raise after some items comes after these are
+        written.
+        """
         lists, error = [], None
         for value in arguments:
             if not stepped(value):
@@ -387,7 +451,7 @@ class Containers(Machine):
                 continue
             lists.append([])
             try:
-                lists[-1].extend(((key, value[key]) for key in value.keys()) if hasattr(value, "keys") else value)
+                lists[-1].extend(((key, value[key]) for key in value.keys()) if hasattr(value, "keys") else value)  # noqa: SIM118
             except Exception as raised:
                 error = raised
                 break
@@ -412,13 +476,19 @@ class Containers(Machine):
                     self.see(side)
             self.note_compared(a, COMPARE_NAMES[symbol])
             self.note_compared(b, COMPARE_NAMES[symbol])
-            if a is not b and (first := trace.outside.get(id(a))) is not None and (second := trace.outside.get(id(b))) is not None and not (
-                    isinstance(a, CONTAINERS) or isinstance(b, CONTAINERS)):
+            if (
+                a is not b
+                and (first := trace.outside.get(id(a))) is not None
+                and (second := trace.outside.get(id(b))) is not None
+                and not (isinstance(a, CONTAINERS) or isinstance(b, CONTAINERS))
+            ):
                 trace.different(first, second)
         return super().compare(symbol, a, b)
 
     def note_compared(self, value, names, depth=0):
-        """Native code is going to ask a value, or the items of a container, for special methods: these, or their absence, are guarded."""
+        """Native code is going to ask a value, or the items of a container, for special methods: these, or their
+        absence, are guarded.
+        """
         kind = type(value)
         if kind.__flags__ & HEAP and not isinstance(value, torch.Tensor):
             self.note_special(kind, *names)
@@ -452,5 +522,7 @@ class Containers(Machine):
 
 
 def stepped(value) -> bool:
-    """Something that gives items once, or steps a user's iterable in the machine: only what it gave can be written again."""
+    """Something that gives items once, or steps a user's iterable in the machine: only what it gave can be written
+    again.
+    """
     return hasattr(type(value), "__next__") or derives(type(value), Host)

@@ -3,13 +3,14 @@
 What is asked of one dict is asked at once, in C:
 
 - keys that must be absent: `d.keys().isdisjoint(names)`;
-- values that must be the very objects they were: `[*map(id, getter(d))] == ids`, where `getter` is an `operator.itemgetter`;
+- values that must be the very objects they were: `[*map(id, getter(d))] == ids`, where `getter` is an
+  `operator.itemgetter`;
 - plain constants: the same with the values and their types;
 - containers of which only emptiness matters (a module's dicts of hooks): their types and `any`.
 
-An object with a `__dict__` gets a function of its own, and objects of which the same is asked (the layers of a model) share one, so the
-text grows with the kinds of modules and not with their number; compiling it is what costs. Values that `warm.Snapshot` found to be fixed
-are constants of the function, and what it vouches for is left out.
+An object with a `__dict__` gets a function of its own, and objects of which the same is asked (the layers of a model)
+share one, so the text grows with the kinds of modules and not with their number; compiling it is what costs. Values
+that `warm.Snapshot` found to be fixed are constants of the function, and what it vouches for is left out.
 """
 
 from __future__ import annotations
@@ -28,12 +29,24 @@ class Miss(Exception):
     """A guard does not hold. Only the generated check sees it."""
 
 
-BUILTINS = {"type": type, "len": len, "tuple": tuple, "map": map, "repr": repr, "list": list, "id": id, "any": any, "miss": Miss}
+BUILTINS = {
+    "type": type,
+    "len": len,
+    "tuple": tuple,
+    "map": map,
+    "repr": repr,
+    "list": list,
+    "id": id,
+    "any": any,
+    "miss": Miss,
+}
 EXACT = (int, str, float, bytes)
 
 
 class Generator:
-    """Writes `check(args, kwargs)`, which returns the tuple of inputs or None. `snapshot` may be None: then every guard is in the text."""
+    """Writes `check(args, kwargs)`, which returns the tuple of inputs or None. `snapshot` may be None: then every guard
+    is in the text.
+    """
 
     def __init__(self, layout: Layout, snapshot=None):
         self.layout = layout
@@ -52,7 +65,9 @@ class Generator:
         layout = self.layout
         if layout.state is not None:
             check = self.binder.bind(layout.state.guard.check)
-            self.lines.append(f"if not ({check}() and {self.binder.bind(other_state)}() == {layout.state.others!r}): return")
+            self.lines.append(
+                f"if not ({check}() and {self.binder.bind(other_state)}() == {layout.state.others!r}): return"
+            )
         if layout.call is not None:
             names = f"tuple(kwargs) == {layout.call.names!r}" if layout.call.names else "not kwargs"
             self.lines.append(f"if not (len(args) == {layout.call.count} and {names}): return")
@@ -91,7 +106,11 @@ class Generator:
 
     def below(self, node: Node, name: str, shared: bool = True):
         """Write a node: in place, or as a call of the function that objects like it share."""
-        if not shared or id(node.source) in self.fixed or not any(isinstance(child.source, Dict) for child in node.children):
+        if (
+            not shared
+            or id(node.source) in self.fixed
+            or not any(isinstance(child.source, Dict) for child in node.children)
+        ):
             self.inside(node, name)
             return
         outer = self.lines, self.variables, self.count
@@ -130,7 +149,9 @@ class Generator:
             return
         absent = [guard.key for guard in own if type(guard) is guards.Absent]
         together = len(absent) > 1 and is_mapping(node)
-        fetched = {child.source.key for child in node.children if type(child.source) is Item and type(child.source.key) is str}
+        fetched = {
+            child.source.key for child in node.children if type(child.source) is Item and type(child.source.key) is str
+        }
         conditions = []
         for guard in own:
             if type(guard) is guards.Absent and together or type(guard) is guards.Present and guard.key in fetched:
@@ -139,19 +160,24 @@ class Generator:
         if together:
             conditions.append(f"{name}.keys().isdisjoint({self.shared(frozenset(absent))})")
         if conditions:
-            self.lines.append(f"if not ({' and '.join(f'({c})' if ' or ' in c else c for c in conditions)}): raise miss")
+            self.lines.append(
+                f"if not ({' and '.join(f'({c})' if ' or ' in c else c for c in conditions)}): raise miss"
+            )
 
     def items(self, items: list[Node], name: str):
         """The items of one container: leaves in groups, the others fetched in one go and then walked."""
         same, plain, empty, others = [], [], [], []
         for child in items:
-            (same if is_identity(child) else plain if is_plain(child) else empty if is_empty(child) else others).append(child)
+            (same if is_identity(child) else plain if is_plain(child) else empty if is_empty(child) else others).append(
+                child
+            )
         if len(same) == 1 or len(same) + len(others) == 2:
             others, same = same + others, []
         if same:
             expected = [child.guards[0].value for child in same]
             self.names.setdefault("kept", []).extend(expected)  # their ids must stay theirs
-            self.lines.append(f"if [*map(id, {self.getter(same)}({name}))] != {self.shared(tuple(map(id, expected)), kind=list)}: raise miss")
+            known = self.shared(tuple(map(id, expected)), kind=list)
+            self.lines.append(f"if [*map(id, {self.getter(same)}({name}))] != {known}: raise miss")
         if len(plain) == 1:
             others, plain = plain + others, []
         if plain:
@@ -205,7 +231,9 @@ def is_identity(node: Node) -> bool:
     if not node.leaf or len(node.guards) != 1:
         return False
     guard = node.guards[0]
-    return type(guard) is guards.Identity or (type(guard) is guards.Constant and type(guard.value) in (bool, type(None)))
+    return type(guard) is guards.Identity or (
+        type(guard) is guards.Constant and type(guard.value) in (bool, type(None))
+    )
 
 
 def is_plain(node: Node) -> bool:

@@ -211,7 +211,9 @@ class Length(Guard):
 
 
 class Keys(Guard):
-    """The keys of a dict, or the items of a set, and their order. Keys that aren't constants are compared by identity."""
+    """The keys of a dict, or the items of a set, and their order. Keys that aren't constants are compared by
+    identity.
+    """
 
     __slots__ = ("keys",)
 

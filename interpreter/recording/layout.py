@@ -32,8 +32,9 @@ class Node:
 class Layout:
     """The tree of all guards of an entry; `order` has each node after its parent.
 
-    `call` and `state` are the guards of how the callable is called and of torch's global state, `relations` those between sources, `tensors`
-    those of tensors, which `tensor_check(*values)` checks in one call of torch's C code (dimensions that may change have free strides too).
+    `call` and `state` are the guards of how the callable is called and of torch's global state, `relations` those
+    between sources, `tensors` those of tensors, which `tensor_check(*values)` checks in one call of torch's C code
+    (dimensions that may change have free strides too).
     """
 
     def __init__(self, checked: list[Guard], inputs: list[Source]):

@@ -1,7 +1,7 @@
 """The recording machine: a virtual machine that writes down what it reads, computes and writes.
 
-It runs the call on the real objects, so what it gives is what an eager call gives; every hook below first lets the trace note the step and
-then does it. When the trace has ended the hooks only do it.
+It runs the call on the real objects, so what it gives is what an eager call gives; every hook below first lets the
+trace note the step and then does it. When the trace has ended the hooks only do it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The torch function boundary: every function that `torch.overrides` lists comes through here while a call is recorded.
 
-What a function is to the record follows from its result. A tensor, or tensors in a container, make it an operation. Something
-that a tensor's guards fix (its dtype, a shape that can't change) is metadata and leaves no record. Anything else is an answer that
-depends on data: the operation is recorded and so is a check of its answer, or a traced number is handed out where the
-interpreter itself asked for one.
+What a function is to the record follows from its result. A tensor, or tensors in a container, make it an operation.
+Something that a tensor's guards fix (its dtype, a shape that can't change) is metadata and leaves no record. Anything
+else is an answer that depends on data: the operation is recorded and so is a check of its answer, or a traced number is
+handed out where the interpreter itself asked for one.
 """
 
 from __future__ import annotations
@@ -33,9 +33,35 @@ from interpreter.recording.trace import LIVE, Trace, Unknown
 from interpreter.recording.trace import is_constant as trace_constant
 
 NO_KWARGS: dict = {}
-CONVERSIONS = {"to", "float", "half", "bfloat16", "double", "contiguous", "type", "type_as", "cpu", "cuda", "int", "long"}  # may give the tensor itself
-UNSEEN = {"numpy", "__array__", "__dlpack__", "data_ptr", "untyped_storage", "storage", "_typed_storage", "__reduce_ex__", "__deepcopy__",
-          "__cuda_array_interface__", "share_memory_", "record_stream"}
+# may give the tensor itself
+CONVERSIONS = {
+    "to",
+    "float",
+    "half",
+    "bfloat16",
+    "double",
+    "contiguous",
+    "type",
+    "type_as",
+    "cpu",
+    "cuda",
+    "int",
+    "long",
+}
+UNSEEN = {
+    "numpy",
+    "__array__",
+    "__dlpack__",
+    "data_ptr",
+    "untyped_storage",
+    "storage",
+    "_typed_storage",
+    "__reduce_ex__",
+    "__deepcopy__",
+    "__cuda_array_interface__",
+    "share_memory_",
+    "record_stream",
+}
 
 
 class Recording(TorchFunctionMode):
@@ -169,7 +195,11 @@ def record(trace, func, name, args, kwargs, direct, whole=False):
     if args and result is args[0] and name in CONVERSIONS and not trace.tainted(result):
         trace.add(func, templates, named, dropped=True)
         return result
-    tainted = data_dependent(func, args, kwargs) or any_tainted(trace, args) or (kwargs and any_tainted(trace, kwargs.values()))
+    tainted = (
+        data_dependent(func, args, kwargs)
+        or any_tainted(trace, args)
+        or (kwargs and any_tainted(trace, kwargs.values()))
+    )
     changes = mutates(func, kwargs)
     effect = whole or changes and trace.seen_outside(args, kwargs) or torch_calls.draws(name, args, kwargs)
     if tried is None:
@@ -196,7 +226,9 @@ def record(trace, func, name, args, kwargs, direct, whole=False):
 
 
 def attempted(trace, func, name, templates, named, tried):
-    """Record an operation that raised, or one in the place of which another recording has raised: its outcome is checked."""
+    """Record an operation that raised, or one in the place of which another recording has raised: its outcome is
+    checked.
+    """
     operation = trace.add(Attempt(func), templates, named, effect=True)
     trace.attempt = operation.index
     asked = trace.add(outcome, (Ref(operation.index),), {}, number=True)
@@ -243,4 +275,7 @@ def any_tainted(trace, values) -> bool:
 
 def holds_tensor(value) -> bool:
     items = value.values() if isinstance(value, dict) else value
-    return any(isinstance(item, torch.Tensor) or (isinstance(item, (tuple, list, dict)) and holds_tensor(item)) for item in items)
+    return any(
+        isinstance(item, torch.Tensor) or (isinstance(item, (tuple, list, dict)) and holds_tensor(item))
+        for item in items
+    )

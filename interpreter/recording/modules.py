@@ -1,9 +1,10 @@
 """What every module of torch does on each call and each attribute, known to the recording machine.
 
-More than half of the instructions of a model's forward are `Module.__call__` looking for hooks and `Module.__getattr__` looking through
-the dicts of parameters, buffers and modules. These native handlers ask the trace for just what those functions would read, so the
-guards are the same; whenever something is not the plain case (a hook, a tracing state, a dict of another kind) they step
-back and the functions are interpreted. They are registered only where the functions read what is known here.
+More than half of the instructions of a model's forward are `Module.__call__` looking for hooks and `Module.__getattr__`
+looking through the dicts of parameters, buffers and modules. These native handlers ask the trace for just what those
+functions would read, so the guards are the same; whenever something is not the plain case (a hook, a tracing state, a
+dict of another kind) they step back and the functions are interpreted. They are registered only where the functions
+read what is known here.
 """
 
 from __future__ import annotations
@@ -16,7 +17,12 @@ from interpreter.vm.frame import Frame
 
 Module = torch.nn.Module
 HOOKS = ("_backward_hooks", "_backward_pre_hooks", "_forward_hooks", "_forward_pre_hooks")
-GLOBAL_HOOKS = ("_global_backward_pre_hooks", "_global_backward_hooks", "_global_forward_hooks", "_global_forward_pre_hooks")
+GLOBAL_HOOKS = (
+    "_global_backward_pre_hooks",
+    "_global_backward_hooks",
+    "_global_forward_hooks",
+    "_global_forward_pre_hooks",
+)
 TABLES = ("_parameters", "_buffers", "_modules")
 
 
@@ -80,10 +86,14 @@ def plain_call(machine, module, args, kwargs):
 
 def module_call(machine, module, *args, **kwargs):
     """`Module.__call__`."""
-    if machine.trace.ended is None:
-        if (own(machine, module, "_compiled_call_impl") is MISSING and machine.lookup(type(module), "_compiled_call_impl") is None
-                and machine.lookup(type(module), "_call_impl") is Module._call_impl and own(machine, module, "_call_impl") is MISSING):
-            return module_call_impl(machine, module, *args, **kwargs)
+    if (
+        machine.trace.ended is None
+        and own(machine, module, "_compiled_call_impl") is MISSING
+        and machine.lookup(type(module), "_compiled_call_impl") is None
+        and machine.lookup(type(module), "_call_impl") is Module._call_impl
+        and own(machine, module, "_call_impl") is MISSING
+    ):
+        return module_call_impl(machine, module, *args, **kwargs)
     return machine.enter(Module._wrapped_call_impl, [module, *args], kwargs or None)
 
 

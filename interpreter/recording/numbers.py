@@ -1,9 +1,9 @@
 """Traced numbers: ints and floats that may be different in a later call.
 
-They come from tensors (`item()`, a size that depends on data) and from ints and floats found to change from call to call. They
-are subclasses of int and float, so torch's C code takes them as they are. Arithmetic on them is recorded as an operation; a
-comparison is a check on its outcome (`n < 8` was true), not on the value; whatever else looks at the value (a hash, a
-format, an index into a list) *pins* it: a check that it is this value.
+They come from tensors (`item()`, a size that depends on data) and from ints and floats found to change from call to
+call. They are subclasses of int and float, so torch's C code takes them as they are. Arithmetic on them is recorded as
+an operation; a comparison is a check on its outcome (`n < 8` was true), not on the value; whatever else looks at the
+value (a hash, a format, an index into a list) *pins* it: a check that it is this value.
 """
 
 from __future__ import annotations

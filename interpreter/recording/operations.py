@@ -1,7 +1,7 @@
 """What was computed: operations on tensors and on traced numbers, and the checks between them.
 
-An operation holds the function that was called and *templates* of its arguments. A template is a constant, a `Ref` to the
-result of an earlier operation, an `Input` (an outside object that the prologue returns), or a `Build` of templates.
+An operation holds the function that was called and *templates* of its arguments. A template is a constant, a `Ref` to
+the result of an earlier operation, an `Input` (an outside object that the prologue returns), or a `Build` of templates.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Input:
 class Build:
     """A container or object to make anew: `kind` is its type, `parts` are templates.
 
-    list, tuple, set, frozenset and their like: the items; dict: (key, value) pairs; slice: start, stop, step. `extra` says
-    what else the kind needs (an object's class, a function's code).
+    list, tuple, set, frozenset and their like: the items; dict: (key, value) pairs; slice: start, stop, step. `extra`
+    says what else the kind needs (an object's class, a function's code).
     """
 
     __slots__ = ("extra", "kind", "parts")

@@ -1,13 +1,14 @@
 """Recorded programs: trees of segments.
 
-A *segment* is a stretch of operations that ends in a check, or in the result and the epilogue. The answer to the check picks the next
-segment; another answer than those known is a side exit, from where the interpreter takes the call up again and records a branch.
+A *segment* is a stretch of operations that ends in a check, or in the result and the epilogue. The answer to the check
+picks the next segment; another answer than those known is a side exit, from where the interpreter takes the call up
+again and records a branch.
 """
 
 from __future__ import annotations
 
-from interpreter.recording.faults import ADVICE
 from interpreter.recording.attempts import Attempt
+from interpreter.recording.faults import ADVICE
 from interpreter.recording.operations import Build, Check, Operation, Write, answer_key, inputs_of
 from interpreter.recording.prologue import Prologue
 from interpreter.recording.sources import Source
@@ -16,8 +17,8 @@ from interpreter.vm.errors import InterpreterError
 
 
 class Segment:
-    """`operations`, then either `check` and `branches` (by answer: alternatives with a prologue of their own each, but for the first), or `result` and
-    `writes`; `tail` says why it ends early."""
+    """`operations`, then either `check` and `branches` (by answer: alternatives with a prologue of their own each, but
+    for the first), or `result` and `writes`; `tail` says why it ends early."""
 
     def __init__(self):
         self.operations: list[Operation] = []
@@ -91,12 +92,16 @@ def collect(template, found, seen):
 
 
 class Replay:
-    """What a program has done in this call, for the interpreter that takes it up: each operation gives what it already gave.
+    """What a program has done in this call, for the interpreter that takes it up: each operation gives what it already
+    gave.
 
-    `pure`: what isn't in `values` can be done again without anybody noticing, and is (a compiled program keeps no other results).
+    `pure`: what isn't in `values` can be done again without anybody noticing, and is (a compiled program keeps no other
+    results).
     """
 
-    def __init__(self, path: list[Operation], values: dict, error: BaseException | None, pure=False, told=(), given=None):
+    def __init__(
+        self, path: list[Operation], values: dict, error: BaseException | None, pure=False, told=(), given=None
+    ):
         self.pure = pure
         self.told = iter(told)
         self.given = given or {}
@@ -116,7 +121,9 @@ class Replay:
         operation = self.path[self.done]
         expected = operation.function.function if type(operation.function) is Attempt else operation.function
         if expected is not function and expected != function:
-            raise Diverged(f"{operation.where}: taking up a call, {operation} was expected but {function} came. {ADVICE}")
+            raise Diverged(
+                f"{operation.where}: taking up a call, {operation} was expected but {function} came. {ADVICE}"
+            )
         self.done += 1
         if operation.dropped:
             return args[0]

@@ -1,8 +1,9 @@
 """The prologue: whether an entry serves a call, and the program's inputs if it does.
 
-It has three gears. *Cold*, right after recording, the guards are evaluated one by one: nothing is generated for a program that may never be used
-again. The first time that all of them hold, a *snapshot* is taken (`warm.py`) and a check is generated that proves most of them by the versions of
-the dicts they speak of. Where the dicts keep changing, or their versions can't be had, all guards are *generated* (`generated.py`).
+It has three gears. *Cold*, right after recording, the guards are evaluated one by one: nothing is generated for a
+program that may never be used again. The first time that all of them hold, a *snapshot* is taken (`warm.py`) and a
+check is generated that proves most of them by the versions of the dicts they speak of. Where the dicts keep changing,
+or their versions can't be had, all guards are *generated* (`generated.py`).
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ class Prologue:
             values: dict = {}
             for node in layout.order:
                 source = node.source
-                value = source.take(values[id(source.parent)]) if source.parent is not None else source.walk((args, kwargs))
+                value = (
+                    source.take(values[id(source.parent)]) if source.parent is not None else source.walk((args, kwargs))
+                )
                 values[id(source)] = value
                 for guard in node.guards:
                     if not guard.holds(value):
@@ -76,7 +79,9 @@ class Prologue:
         self.check, self.text = generator.write()
 
     def changed(self, args, kwargs):
-        """Something is not as in the snapshot: the guards decide. A dict that has changed twice is volatile from then on."""
+        """Something is not as in the snapshot: the guards decide. A dict that has changed twice is volatile from then
+        on.
+        """
         changes = self.snapshot.changes() if self.snapshot is not None else set()
         self.volatile |= changes & self.seen_changing
         self.seen_changing |= changes

@@ -45,7 +45,10 @@ def record(function, names, args, kwargs, dynamic, ledger, replay=None) -> Recor
     recorded = Recorded(trace, machine)
     trace.guard(guards.Call(len(args), kwargs))
     root(trace, function)
-    given = [trace.read(value, sources.Argument(i, names[i] if i < len(names) else f"args[{i}]")) for i, value in enumerate(args)]
+    given = [
+        trace.read(value, sources.Argument(i, names[i] if i < len(names) else f"args[{i}]"))
+        for i, value in enumerate(args)
+    ]
     named = {key: trace.read(value, sources.Argument(key, key)) for key, value in kwargs.items()}
     started = time.perf_counter()
     with Recording(trace):
@@ -98,7 +101,9 @@ def finish(recorded: Recorded):
     distinct(trace)
     if trace.numbered:
         held = [entry.value for entry in trace.outside.values() if isinstance(entry.value, WRITTEN)]
-        recorded.value, recorded.error, *_ = make_plain([recorded.value, recorded.error, *(write.args for write in trace.writes), *held], trace)
+        recorded.value, recorded.error, *_ = make_plain(
+            [recorded.value, recorded.error, *(write.args for write in trace.writes), *held], trace
+        )
     for write in trace.writes:
         write.args = ()  # the templates say what to write; the objects of this call are let go
     trace.machine = None

@@ -1,14 +1,15 @@
 """How what leaves the call is made again by a later one.
 
-`Builder.template(value)` gives a template for a result, or for an argument of a write: outside objects are given back as
-themselves, tensors are results of operations, and containers and objects made inside are made anew, one Build an
-object, so that what was shared stays shared. What can't be made again (a generator in the middle of its work, an object of an unknown
-native type, an instance of a class that was made inside) raises Unknown with the reason.
+`Builder.template(value)` gives a template for a result, or for an argument of a write: outside objects are given back
+as themselves, tensors are results of operations, and containers and objects made inside are made anew, one Build an
+object, so that what was shared stays shared. What can't be made again (a generator in the middle of its work, an object
+of an unknown native type, an instance of a class that was made inside) raises Unknown with the reason.
 """
 
 from __future__ import annotations
 
 import collections
+import contextlib
 import copyreg
 import functools
 import types
@@ -23,10 +24,32 @@ from interpreter.recording.torch_calls import CONSTANT_KINDS
 from interpreter.recording.trace import Trace, Unknown
 
 SEQUENCES = (list, tuple, set, frozenset, torch.Size)
-PINNED_KINDS = (type, types.ModuleType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
-                types.CodeType, type(torch.ops.aten.add), type(torch.ops.aten.add.Tensor))
-ITERATORS = (type(iter([])), type(iter(())), type(iter({}.values())), type(iter({})), type(iter({}.items())), type(iter(set())), type(iter("")),
-             type(iter(range(0))), type(reversed([])), zip, map, filter, enumerate, reversed)
+PINNED_KINDS = (
+    type,
+    types.ModuleType,
+    types.BuiltinFunctionType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.CodeType,
+    type(torch.ops.aten.add),
+    type(torch.ops.aten.add.Tensor),
+)
+ITERATORS = (
+    type(iter([])),
+    type(iter(())),
+    type(iter({}.values())),
+    type(iter({})),
+    type(iter({}.items())),
+    type(iter(set())),
+    type(iter("")),
+    type(iter(range(0))),
+    type(reversed([])),
+    zip,
+    map,
+    filter,
+    enumerate,
+    reversed,
+)
 
 
 class Builder:
@@ -52,9 +75,10 @@ class Builder:
             return made[1]
         entry = self.trace.find(value)
         if entry is not None:
-            return value if isinstance(entry.source, Pinned) and isinstance(value, PINNED_KINDS) else Input(entry.source)
-        build = self.start(value, kind)
-        return build
+            return (
+                value if isinstance(entry.source, Pinned) and isinstance(value, PINNED_KINDS) else Input(entry.source)
+            )
+        return self.start(value, kind)
 
     def keep(self, value, build):
         self.memo[id(value)] = (build, value)
@@ -71,7 +95,12 @@ class Builder:
             build = self.keep(value, Build(kind, []))
             build.parts.extend(self.parts(value))
             return build
-        if kind is dict or kind is collections.OrderedDict or kind is collections.Counter or kind is collections.defaultdict:
+        if (
+            kind is dict
+            or kind is collections.OrderedDict
+            or kind is collections.Counter
+            or kind is collections.defaultdict
+        ):
             extra = value.default_factory if kind is collections.defaultdict else None
             build = self.keep(value, Build(kind, [], extra and self.template(extra)))
             for key, item in value.items():
@@ -95,10 +124,8 @@ class Builder:
             return self.function(value)
         if kind is types.CellType:
             build = self.keep(value, Build("cell", []))
-            try:
+            with contextlib.suppress(ValueError):
                 build.parts.append(self.template(value.cell_contents))
-            except ValueError:
-                pass
             return build
         if kind in ITERATORS:
             return self.iterator(value)
@@ -115,7 +142,9 @@ class Builder:
         if id(value) not in self.trace.made:
             raise Unknown(f"the function {value.__qualname__} is of unknown origin")
         build = self.keep(value, Build("function", [], value))
-        build.parts.extend(self.parts((value.__closure__, value.__defaults__, value.__kwdefaults__, dict(value.__dict__))))
+        build.parts.extend(
+            self.parts((value.__closure__, value.__defaults__, value.__kwdefaults__, dict(value.__dict__)))
+        )
         return build
 
     def iterator(self, value):
@@ -134,7 +163,11 @@ class Builder:
         slots = {name: getattr(value, name) for name in copyreg._slotnames(kind) or () if hasattr(value, name)}
         if isinstance(value, BaseException):
             build = self.keep(value, Build("exception", [], kind))
-            build.parts.extend(self.parts((value.args, dict(state or {}), value.__cause__, value.__context__, value.__suppress_context__)))
+            build.parts.extend(
+                self.parts(
+                    (value.args, dict(state or {}), value.__cause__, value.__context__, value.__suppress_context__)
+                )
+            )
             return build
         if base in (list, dict, set, tuple):
             build = self.keep(value, Build("container subclass", [], (kind, base)))
@@ -187,7 +220,10 @@ class Plan:
             items = [each(part) for part in parts]
             listed = ", ".join(items) + ("," if len(items) == 1 else "")
             if kind is tuple:  # a display of constants would be one object for all calls
-                return self.variable(template, f"({listed})" if any(varies(item) for item in items) or not items else f"tuple([{listed}])")
+                return self.variable(
+                    template,
+                    f"({listed})" if any(varies(item) for item in items) or not items else f"tuple([{listed}])",
+                )
             if kind is slice:
                 return self.variable(template, f"slice({listed})")
             if kind == "tuple subclass":
@@ -234,7 +270,9 @@ def varies(expression: str) -> bool:
 
 
 class Maker:
-    """How a kind of object is made: `early(extra)` first, where its parts may lead back to it, then `finish(made, *parts)`."""
+    """How a kind of object is made: `early(extra)` first, where its parts may lead back to it, then `finish(made,
+    *parts)`.
+    """
 
     def __init__(self, finish, early=None):
         self.early = early
@@ -299,7 +337,7 @@ MAKERS = {
     "function": Maker(make_function),
     "iterator": Maker(make_iterator),
     "partial": Maker(make_partial),
-    "instance": Maker(fill_instance, early=lambda kind: object.__new__(kind)),
+    "instance": Maker(fill_instance, early=object.__new__),
     "container subclass": Maker(fill_container, early=new_container),
     "exception": Maker(fill_exception, early=new_exception),
 }

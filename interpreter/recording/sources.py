@@ -32,7 +32,11 @@ class Source:
 
     def identity(self):
         """Equal for two sources that are the same path, in whichever trace they were made."""
-        step = getattr(self, "key", None) if hasattr(self, "key") else getattr(self, "name", None) or getattr(self, "index", None)
+        step = (
+            getattr(self, "key", None)
+            if hasattr(self, "key")
+            else getattr(self, "name", None) or getattr(self, "index", None)
+        )
         try:
             hash(step)
         except TypeError:
@@ -123,7 +127,12 @@ class Item(Source):
             return f"{self.parent.parent}.{self.key}"
         if isinstance(self.parent, Pinned) and isinstance(self.key, str):
             return f"{self.parent}.{self.key}"
-        if isinstance(self.parent, Item) and self.parent.key in MEMBERS and isinstance(self.parent.parent, Dict) and isinstance(self.key, str):
+        if (
+            isinstance(self.parent, Item)
+            and self.parent.key in MEMBERS
+            and isinstance(self.parent.parent, Dict)
+            and isinstance(self.key, str)
+        ):
             owner = self.parent.parent.parent
             return f"{owner}.{self.key}" if self.key.isidentifier() else f"{owner}[{self.key}]"
         return f"{self.parent}[{self.key!r}]"

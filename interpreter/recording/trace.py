@@ -1,9 +1,9 @@
 """What is written down while a call runs: reads become guards, computations operations, writes the epilogue.
 
-A `Trace` knows which objects are *outside* (they existed before the call) by a table from identity to `Outside`, which holds
-the object's source and what of it has been read and written so far. The recording machine asks it to read and to write; the
-torch function mode gives it operations. When something can't be recorded the trace *ends*: what happens after that leaves no
-record, and the program will say why.
+A `Trace` knows which objects are *outside* (they existed before the call) by a table from identity to `Outside`, which
+holds the object's source and what of it has been read and written so far. The recording machine asks it to read and to
+write; the torch function mode gives it operations. When something can't be recorded the trace *ends*: what happens
+after that leaves no record, and the program will say why.
 """
 
 from __future__ import annotations
@@ -28,22 +28,48 @@ from interpreter.recording.torch_calls import CONSTANT_KINDS, PLAIN_CLASSES
 
 MISSING = type("Missing", (), {"__repr__": lambda self: "missing"})()
 LIVE = type("Live", (), {"__repr__": lambda self: "asked again"})()
-BY_IDENTITY = (types.FunctionType, types.BuiltinFunctionType, type, types.ModuleType, enum.Enum, types.MethodDescriptorType,
-               types.WrapperDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType, property, staticmethod, classmethod,
-               types.CodeType, types.ClassMethodDescriptorType)
+BY_IDENTITY = (
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    type,
+    types.ModuleType,
+    enum.Enum,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    property,
+    staticmethod,
+    classmethod,
+    types.CodeType,
+    types.ClassMethodDescriptorType,
+)
 SEQUENCES = (list, collections.deque)
 SETS = (set, frozenset)
 CONTAINERS = (list, dict, tuple, set, frozenset, collections.deque)
-REPRESENTED = (decimal.Decimal, datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo)  # immutable, told by their repr
-TOLD_OTHERWISE = (types.MethodType, functools.partial, types.CellType, weakref.ref, contextvars.ContextVar, type(threading.Lock()),
-                  type(threading.RLock()), types.MappingProxyType, types.GenericAlias, types.UnionType, super)
+# immutable, told by their repr
+REPRESENTED = (decimal.Decimal, datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo)
+TOLD_OTHERWISE = (
+    types.MethodType,
+    functools.partial,
+    types.CellType,
+    weakref.ref,
+    contextvars.ContextVar,
+    type(threading.Lock()),
+    type(threading.RLock()),
+    types.MappingProxyType,
+    types.GenericAlias,
+    types.UnionType,
+    super,
+)
 
 
 class Outside:
     """An object that existed before the call.
 
-    `known` maps a key (of a dict), or the name of a slot, to the value a read gives now; `written` holds those of them that this call has
-    written; `original` is what a container held when it was first written; `whole` is set when all of it has been guarded.
+    `known` maps a key (of a dict), or the name of a slot, to the value a read gives now; `written` holds those of them
+    that this call has written; `original` is what a container held when it was first written; `whole` is set when all
+    of it has been guarded.
     """
 
     __slots__ = ("known", "namespace", "original", "source", "value", "whole", "written")
@@ -67,7 +93,9 @@ class Ended(Exception):
 
 
 class Trace:
-    """The record of one call. `dynamic` names what is not to be guarded by value: texts of sources, and (text, dimension)."""
+    """The record of one call. `dynamic` names what is not to be guarded by value: texts of sources, and (text,
+    dimension).
+    """
 
     def __init__(self, dynamic=frozenset(), replay=None, machine=None):
         self.dynamic = dynamic
@@ -117,14 +145,18 @@ class Trace:
         self.guards.append(guard)
 
     def pinned(self, value, name: str) -> Outside:
-        """An object that the program may hold on to, as nothing that is guarded by identity can come to mean another."""
+        """An object that the program may hold on to, as nothing that is guarded by identity can come to mean
+        another.
+        """
         entry = self.outside.get(id(value))
         if entry is None:
             entry = self.outside[id(value)] = Outside(value, sources.Pinned(value, name))
         return entry
 
     def read(self, value, source, fixed=False):
-        """Note that `value` was read at `source`; returns what the call goes on with (a traced number, perhaps, but not if `fixed`)."""
+        """Note that `value` was read at `source`; returns what the call goes on with (a traced number, perhaps, but not
+        if `fixed`).
+        """
         kind = type(value)
         if kind in CONSTANT_KINDS:
             if self.dynamic and not fixed and kind in (int, float) and str(source) in self.dynamic:
@@ -168,12 +200,15 @@ class Trace:
         return value
 
     def read_native_value(self, value, kind, source):
-        """What an object holds where no attribute or item tells: a number or text in a subclass, the parts of a slice, an exception's
-        arguments. An object of an unknown native type is noted: native code that looks into it ends the recording."""
+        """What an object holds where no attribute or item tells: a number or text in a subclass, the parts of a slice,
+        an exception's arguments. An object of an unknown native type is noted: native code that looks into it ends the
+        recording."""
         if kind is slice:
             for name in ("start", "stop", "step"):
                 self.read(getattr(value, name), sources.Attribute(source, name), fixed=True)
-        elif isinstance(value, REPRESENTED) or any(base.__name__ == "generic" and base.__module__ == "numpy" for base in kind.__mro__):
+        elif isinstance(value, REPRESENTED) or any(
+            base.__name__ == "generic" and base.__module__ == "numpy" for base in kind.__mro__
+        ):
             self.guard(guards.Constant(sources.Reading(source, repr, (), "repr"), repr(value)))
         elif isinstance(value, (int, float, complex, str, bytes)):
             self.guard(guards.Constant(sources.Reading(source, held, (), "value"), held(value)))
@@ -186,11 +221,14 @@ class Trace:
         """Native code is going to look into a value: if nothing guards what it holds, the recording ends."""
         if id(value) in self.unguarded:
             source = self.outside[id(value)].source
-            self.end(f"{source} is a {type(value).__module__}.{type(value).__qualname__}, of which nothing tells whether it has changed")
+            self.end(
+                f"{source} is a {type(value).__module__}.{type(value).__qualname__}, "
+                "of which nothing tells whether it has changed"
+            )
 
     def read_function(self, value, source):
-        """A lambda or a local function that was given: another one with the same code serves as well; its cells and defaults are guarded
-        when it is called."""
+        """A lambda or a local function that was given: another one with the same code serves as well; its cells and
+        defaults are guarded when it is called."""
         self.outside[id(value)] = Outside(value, source)
         self.guard(guards.Type(source, types.FunctionType))
         self.guard(guards.Identity(sources.Attribute(source, "__code__"), value.__code__))
@@ -200,12 +238,16 @@ class Trace:
     def read_tensor(self, entry: Outside):
         value = entry.value
         if type(value) not in PLAIN_CLASSES:
-            self.end(f"{entry.source} is a {type(value).__qualname__}: operations on subclasses of Tensor aren't recorded")
+            self.end(
+                f"{entry.source} is a {type(value).__qualname__}: operations on subclasses of Tensor aren't recorded"
+            )
             self.guard(guards.Type(entry.source, type(value)))
             return
         with torch._C.DisableTorchFunction():  # what the record asks for itself is nothing that Python was told
             text = str(entry.source)
-            dynamic = frozenset(i for i in range(value.dim()) if (text, i) in self.dynamic) if self.dynamic else frozenset()
+            dynamic = (
+                frozenset(i for i in range(value.dim()) if (text, i) in self.dynamic) if self.dynamic else frozenset()
+            )
             self.guard(guards.Tensor(entry.source, value, dynamic))
         self.tensors[id(value)] = (None, Input(entry.source), bool(dynamic))
 
@@ -275,7 +317,9 @@ class Trace:
         self.guard(guards.Truth(entry.source, bool(entry.value)))
 
     def read_index(self, entry: Outside, index: int):
-        """What `entry.value[index]` of an outside list or tuple is; guards the length, so that the index stays in range."""
+        """What `entry.value[index]` of an outside list or tuple is; guards the length, so that the index stays in
+        range.
+        """
         if entry.touched and not entry.whole:
             self.read_all(entry)
         value = entry.value
@@ -290,7 +334,9 @@ class Trace:
         return entry.known[place] if 0 <= place < len(value) else value[index]
 
     def read_all(self, entry: Outside):
-        """Guard the whole of a builtin container, as it was before this call wrote to it: its length, keys, order and items."""
+        """Guard the whole of a builtin container, as it was before this call wrote to it: its length, keys, order and
+        items.
+        """
         for value in entry.known.values():
             if type(value) in TRACED:
                 self.pin(value)
@@ -307,7 +353,11 @@ class Trace:
                 if not is_constant(key):
                     self.pinned(key, guards.short(key))
                 if key not in entry.known:
-                    self.read(dict.__getitem__(before, key) if isinstance(before, dict) else before[key], sources.Item(source, key), fixed=True)
+                    self.read(
+                        dict.__getitem__(before, key) if isinstance(before, dict) else before[key],
+                        sources.Item(source, key),
+                        fixed=True,
+                    )
             if isinstance(now, collections.defaultdict):
                 self.read(now.default_factory, sources.Attribute(source, "default_factory"))
         elif isinstance(now, SETS):
@@ -369,7 +419,9 @@ class Trace:
         raise Unknown(f"a {type(value).__name__} of unknown origin (made by code that was not recorded)")
 
     def literals(self) -> set[int]:
-        """The identities of the tuples that are constants in the code of the functions that ran: they are one object in every call."""
+        """The identities of the tuples that are constants in the code of the functions that ran: they are one object in
+        every call.
+        """
         if self.literal is None:
             self.literal = {id(value) for function in self.keep for value in all_constants(function.__code__)}
         return self.literal
@@ -404,11 +456,15 @@ class Trace:
                     self.add_result(item, part, tainted)
 
     def note_object(self, value, operation: Operation):
-        """An operation gave an object that is no tensor (a handle, a generator): it is known as that operation's result."""
+        """An operation gave an object that is no tensor (a handle, a generator): it is known as that operation's
+        result.
+        """
         self.objects[id(value)] = (value, Ref(operation.index))
 
     def seen_outside(self, args, kwargs) -> bool:
-        """Whether what an operation changes can be seen outside of the call: an outside tensor, or memory shared with one."""
+        """Whether what an operation changes can be seen outside of the call: an outside tensor, or memory shared with
+        one.
+        """
         target = kwargs.get("out", args[0] if args else None)
         if not isinstance(target, torch.Tensor):
             return True
@@ -417,7 +473,10 @@ class Trace:
             return True
         memory = storage_of(target)
         return memory is None or any(
-            storage_of(entry.value) == memory for entry in self.outside.values() if isinstance(entry.value, torch.Tensor))
+            storage_of(entry.value) == memory
+            for entry in self.outside.values()
+            if isinstance(entry.value, torch.Tensor)
+        )
 
     def fixed_sizes(self, tensor):
         """The dimensions of a tensor that can't be others in a later call."""
@@ -503,8 +562,8 @@ def is_constant(value) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def hides(kind) -> bool:
-    """Whether instances hold something that C code alone can see: a class in the order of resolution is larger than its base by more than
-    what a class written in Python adds (a dict, a list of weak references, its slots)."""
+    """Whether instances hold something that C code alone can see: a class in the order of resolution is larger than its
+    base by more than what a class written in Python adds (a dict, a list of weak references, its slots)."""
     if (kind.__module__ or "").partition(".")[0] == "torch" or kind is types.SimpleNamespace:
         return False
     for made in kind.__mro__[:-1]:
@@ -517,7 +576,12 @@ def hides(kind) -> bool:
 
 def held(value):
     """The plain number or text in an instance of a subclass, without asking the subclass."""
-    for kind, take in ((int, int.__int__), (float, float.__float__), (complex, complex.__complex__), (str, str.__str__)):
+    for kind, take in (
+        (int, int.__int__),
+        (float, float.__float__),
+        (complex, complex.__complex__),
+        (str, str.__str__),
+    ):
         if isinstance(value, kind):
             return take(value)
     return bytes.__getitem__(value, slice(None))

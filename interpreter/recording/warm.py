@@ -1,14 +1,16 @@
 """What need not be looked at again: a snapshot of the dicts behind an entry's guards.
 
-CPython gives each dict a version that changes with every change of the dict (torch's `dict_version` reads it, or keeps one by a dict watcher where
-CPython no longer has it). When the version is what it was when all guards held, then every key of that dict is there or absent as it was, and
-holds the very object that it held. So a module's attributes, its tables of parameters, buffers and submodules, a function's globals
-and the attributes of its class are all proved unchanged by one number each, and what hangs on them is *fixed*: it is a constant of
-the check. What versions don't tell is asked of all objects at once: that hooks are empty, that types are what they were, that
-an attribute kept in native code (a function's code, a cell's content) is the same object.
+CPython gives each dict a version that changes with every change of the dict (torch's `dict_version` reads it, or keeps
+one by a dict watcher where CPython no longer has it). When the version is what it was when all guards held, then every
+key of that dict is there or absent as it was, and holds the very object that it held. So a module's attributes, its
+tables of parameters, buffers and submodules, a function's globals and the attributes of its class are all proved
+unchanged by one number each, and what hangs on them is *fixed*: it is a constant of the check. What versions don't tell
+is asked of all objects at once: that hooks are empty, that types are what they were, that an attribute kept in native
+code (a function's code, a cell's content) is the same object.
 
-A dict that changes from call to call (the buffers of a cache) is *volatile*: its items are asked for in the generated check, and what lies
-below them stays fixed as long as the same object is found there. When a snapshot no longer fits, the guards themselves decide.
+A dict that changes from call to call (the buffers of a cache) is *volatile*: its items are asked for in the generated
+check, and what lies below them stays fixed as long as the same object is found there. When a snapshot no longer fits,
+the guards themselves decide.
 """
 
 from __future__ import annotations
@@ -112,9 +114,18 @@ class Snapshot:
         spaces = [space for space, _ in self.dicts.values()]
         objects = list(self.objects.values())
         typed = list(self.typed.values())
-        names.update(dict_version=dict_version, own_dict=own_dict, spaces=spaces, versions=self.versions, objects=objects,
-                     typed=typed, kinds=[*map(type, typed)], own=[id(own_dict(each)) for each in objects], empties=tuple(self.empty),
-                     kept=[self.fixed])
+        names.update(
+            dict_version=dict_version,
+            own_dict=own_dict,
+            spaces=spaces,
+            versions=self.versions,
+            objects=objects,
+            typed=typed,
+            kinds=[*map(type, typed)],
+            own=[id(own_dict(each)) for each in objects],
+            empties=tuple(self.empty),
+            kept=[self.fixed],
+        )
         tests = ["[*map(dict_version, spaces)] != versions"]
         if typed:
             tests.append("[*map(type, typed)] != kinds")
@@ -138,7 +149,11 @@ class Snapshot:
 
     def changes(self) -> set:
         """Ids of the sources of the dicts that have changed since."""
-        return {id(source) for (space, source), version in zip(self.dicts.values(), self.versions) if dict_version(space) != version}
+        return {
+            id(source)
+            for (space, source), version in zip(self.dicts.values(), self.versions)
+            if dict_version(space) != version
+        }
 
 
 def dict_behind(value):

@@ -1,4 +1,6 @@
-"""Counts that are exact: what is interpreted and recorded, against what CPython executes and against a second recording."""
+"""Counts that are exact: what is interpreted and recorded, against what CPython executes and against a second
+recording.
+"""
 
 import fnmatch
 import sys
@@ -54,7 +56,13 @@ def test_recording_twice_gives_the_same_program(model):
             jitted = jit(module)
             jitted(*model.inputs(seed=seed))
             entry = jitted.stats.entries[0]
-            records.append(([str(guard) for guard in entry.guards], [str(operation) for operation in entry.operations], entry.instructions))
+            records.append(
+                (
+                    [str(guard) for guard in entry.guards],
+                    [str(operation) for operation in entry.operations],
+                    entry.instructions,
+                )
+            )
     assert records[0] == records[1]
 
 

@@ -1,4 +1,6 @@
-"""What recording and replaying hold on to: peaks against eager's, programs of deep models, and growth over many calls."""
+"""What recording and replaying hold on to: peaks against eager's, programs of deep models, and growth over many
+calls.
+"""
 
 import gc
 import sys
@@ -51,7 +53,9 @@ class Layers(torch.nn.Module):
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("name", ["chain", "layers"])
 def test_no_call_holds_more_than_eager(name):
-    """Intermediate results of 16 MB each: the recording call and the replays keep no more of them alive than eager does."""
+    """Intermediate results of 16 MB each: the recording call and the replays keep no more of them alive than eager
+    does.
+    """
     call, x = (chain, torch.randn(4_000_000)) if name == "chain" else (Layers(), torch.randn(10_000, 400))
     with torch.no_grad():
         call(x)
@@ -63,7 +67,9 @@ def test_no_call_holds_more_than_eager(name):
 
 
 def test_many_recordings_do_not_accumulate():
-    """10,000 calls with 50 recordings leave as many objects as 5,000 with 25: entries are bounded and what they replace is freed."""
+    """10,000 calls with 50 recordings leave as many objects as 5,000 with 25: entries are bounded and what they replace
+    is freed.
+    """
     space = types.ModuleType("space")
     exec("mode = 0\ndef f(x):\n    return x + len(mode)", space.__dict__)
 
@@ -85,7 +91,9 @@ def test_many_recordings_do_not_accumulate():
 
 
 def test_an_entry_lets_go_of_a_module_that_was_replaced():
-    """A global module is replaced by another: once a call has gone to the new one, nothing of ours keeps the old one alive."""
+    """A global module is replaced by another: once a call has gone to the new one, nothing of ours keeps the old one
+    alive.
+    """
     space = types.ModuleType("space")
     exec("def f(x):\n    return model(x)", space.__dict__)
     space.model = torch.nn.Linear(3, 3)

@@ -1,4 +1,6 @@
-"""Scenes about what is given: objects of native types, changing numbers where native code looks, and operations that raise."""
+"""Scenes about what is given: objects of native types, changing numbers where native code looks, and operations that
+raise.
+"""
 
 import array
 import decimal
@@ -30,17 +32,49 @@ for _name, _consume in {
     "sum": sum, "list": list, "sorted": sorted, "max": max, "membership": lambda it: 1 in it, "star": lambda it: [*it],
     "unpacking": lambda it: (lambda a, *b: (a, b))(*it), "join": lambda it: ",".join(map(str, it)),
 }.items():
-    given(f"a_list_iterator_into_{_name}", _consume, lambda: iter([1, 2]), lambda: iter([5]), lambda: iter([5, 1, 7]), tail=True)
+    given(
+        f"a_list_iterator_into_{_name}",
+        _consume,
+        lambda: iter([1, 2]),
+        lambda: iter([5]),
+        lambda: iter([5, 1, 7]),
+        tail=True,
+    )
     given(f"dict_keys_into_{_name}", _consume, lambda: {1: 1}.keys(), lambda: {1: 1, 5: 3}.keys(), tail=True)
 
-given("numpy_scalars", lambda v: (float(v), int(v), v > 2, f"{v}", torch.zeros(int(v))), *[
-    lambda v=v: v for v in (numpy.float32(2), numpy.float32(3), numpy.int64(2), numpy.int64(5), numpy.float64(-0.0))], tail=True)
-given("decimals", lambda v: (float(v), str(v), v > 2), lambda: decimal.Decimal(1), lambda: decimal.Decimal(3), lambda: decimal.Decimal("1.0"))
+given(
+    "numpy_scalars",
+    lambda v: (float(v), int(v), v > 2, f"{v}", torch.zeros(int(v))),
+    *[lambda v=v: v for v in (numpy.float32(2), numpy.float32(3), numpy.int64(2), numpy.int64(5), numpy.float64(-0.0))],
+    tail=True,
+)
+given(
+    "decimals",
+    lambda v: (float(v), str(v), v > 2),
+    lambda: decimal.Decimal(1),
+    lambda: decimal.Decimal(3),
+    lambda: decimal.Decimal("1.0"),
+)
 given("byte_arrays", lambda v: (len(v), bytes(v), v[0]), lambda: bytearray(b"a"), lambda: bytearray(b"abc"), tail=True)
 given("arrays", lambda v: (v[0], sum(v)), lambda: array.array("i", [1]), lambda: array.array("i", [3, 4]), tail=True)
-given("numpy_arrays", lambda v: (float(v[0]), v.sum(), v + 1), lambda: numpy.ones(2), lambda: numpy.full(3, 2.0), tail=True)
-given("slices", lambda s: ([1, 2, 3][s], torch.arange(4)[s]), lambda: slice(1), lambda: slice(2), lambda: slice(True), lambda: slice(None, None, 2))
-given("exceptions", lambda e: (str(e), e.args), lambda: ValueError("a"), lambda: ValueError("b", 1), lambda: KeyError("b"))
+given(
+    "numpy_arrays",
+    lambda v: (float(v[0]), v.sum(), v + 1),
+    lambda: numpy.ones(2),
+    lambda: numpy.full(3, 2.0),
+    tail=True,
+)
+given(
+    "slices",
+    lambda s: ([1, 2, 3][s], torch.arange(4)[s]),
+    lambda: slice(1),
+    lambda: slice(2),
+    lambda: slice(True),
+    lambda: slice(None, None, 2),
+)
+given(
+    "exceptions", lambda e: (str(e), e.args), lambda: ValueError("a"), lambda: ValueError("b", 1), lambda: KeyError("b")
+)
 
 
 class Number(int):
@@ -52,12 +86,21 @@ class Text(str):
     pass
 
 
-given("numbers_of_a_class_of_ones_own", lambda n: (n + 1, n.half(), [1, 2, 3, 4][n]), lambda: Number(1), lambda: Number(2), lambda: Number(1))
+given(
+    "numbers_of_a_class_of_ones_own",
+    lambda n: (n + 1, n.half(), [1, 2, 3, 4][n]),
+    lambda: Number(1),
+    lambda: Number(2),
+    lambda: Number(1),
+)
 given("texts_of_a_class_of_ones_own", lambda t: (t.upper(), t + "x", len(t)), lambda: Text("a"), lambda: Text("bc"))
 given("slices_by_a_changing_number", lambda i: ("abcd"[i:], (1, 2, 3)[:i], range(9)[i:], b"abc"[i:], [1, 2, 3][:i]),
       *[lambda i=i: i for i in (1, 2, 0, -1, 7)])
-given("items_stored_and_deleted_by_a_changing_number", lambda i: (lambda xs: (xs.__setitem__(slice(None, i), [9]), xs))([1, 2, 3, 4]),
-      *[lambda i=i: i for i in (1, 2, 0, 3)])
+given(
+    "items_stored_and_deleted_by_a_changing_number",
+    lambda i: (lambda xs: (xs.__setitem__(slice(None, i), [9]), xs))([1, 2, 3, 4]),
+    *[lambda i=i: i for i in (1, 2, 0, 3)],
+)
 given("sizes_by_a_changing_dimension", lambda d: (torch.ones(2, 3, 4).size(d), torch.ones(2, 3, 4).stride(d)),
       *[lambda d=d: d for d in (0, 1, 2, 0)])
 
@@ -82,7 +125,12 @@ def jittered(x):
     return None
 
 
-given("a_factorisation_tried_again", jittered, *[lambda n=n: n * torch.eye(2) for n in (-5.0, 1.0, -5.0, 2.0, -0.5)], hits=2)
+given(
+    "a_factorisation_tried_again",
+    jittered,
+    *[lambda n=n: n * torch.eye(2) for n in (-5.0, 1.0, -5.0, 2.0, -0.5)],
+    hits=2,
+)
 
 
 def looked_up(index):
@@ -107,7 +155,15 @@ def picked(x):
         return "nothing"
 
 
-given("nothing_to_pick_at_first", picked, lambda: torch.zeros(3), lambda: torch.ones(3), lambda: torch.zeros(3), lambda: 2 * torch.ones(3), hits=2)
+given(
+    "nothing_to_pick_at_first",
+    picked,
+    lambda: torch.zeros(3),
+    lambda: torch.ones(3),
+    lambda: torch.zeros(3),
+    lambda: 2 * torch.ones(3),
+    hits=2,
+)
 
 
 @scene

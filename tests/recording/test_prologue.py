@@ -59,7 +59,11 @@ def mutations():
         ("another attribute, below", lambda m: setattr(m.blocks[2], "unrelated", 5), True),
         ("an equal float", lambda m: setattr(m.blocks[0], "scale", float("1.5")), True),
         ("an equal list", lambda m: setattr(m.blocks[0], "names", ["a", "b"]), True),
-        ("a parameter of the same kind", lambda m: setattr(m.blocks[0].linear, "weight", torch.nn.Parameter(torch.ones(2, 2))), True),
+        (
+            "a parameter of the same kind",
+            lambda m: setattr(m.blocks[0].linear, "weight", torch.nn.Parameter(torch.ones(2, 2))),
+            True,
+        ),
         ("a submodule of the same kind", lambda m: setattr(m.blocks[1], "linear", torch.nn.Linear(2, 2)), True),
         ("a float", lambda m: setattr(m.blocks[2], "scale", 2.0), False),
         ("an int for a float", lambda m: setattr(m.blocks[2], "scale", 1), False),
@@ -76,7 +80,11 @@ def mutations():
         ("forward on the instance", lambda m: setattr(m.blocks[0], "forward", lambda x, flag: x), False),
         ("a longer module list", lambda m: m.blocks.append(Inner()), False),
         ("an attribute that was None", lambda m: setattr(m, "extra", 1), False),
-        ("the class of a submodule", lambda m: setattr(m.blocks[1].linear, "__class__", type("Other", (torch.nn.Linear,), {})), False),
+        (
+            "the class of a submodule",
+            lambda m: setattr(m.blocks[1].linear, "__class__", type("Other", (torch.nn.Linear,), {})),
+            False,
+        ),
     ]
 
 
@@ -96,7 +104,10 @@ def outcome(call):
 
 def verdicts(prologue, args, kwargs):
     """What each gear says of a call: whether the program serves."""
-    found = {"cold": prologue.values(args, kwargs) is not None, "generated": Generator(prologue.layout).write()[0](args, kwargs) is not None}
+    found = {
+        "cold": prologue.values(args, kwargs) is not None,
+        "generated": Generator(prologue.layout).write()[0](args, kwargs) is not None,
+    }
     found["in use"] = prologue.check(args, kwargs) is not None
     return found
 
@@ -104,7 +115,9 @@ def verdicts(prologue, args, kwargs):
 @pytest.mark.parametrize("calls", [1, 2, 5], ids=["cold", "one hit", "warm"])
 @pytest.mark.parametrize("name, change, serves", mutations(), ids=lambda value: value if isinstance(value, str) else "")
 def test_all_gears_agree(name, change, serves, calls):
-    """After a change every gear gives the same verdict, which is the right one, however often the program has been used."""
+    """After a change every gear gives the same verdict, which is the right one, however often the program has been
+    used.
+    """
     model = Model().eval()
     jitted = jit(model)
     with torch.no_grad():
@@ -116,9 +129,19 @@ def test_all_gears_agree(name, change, serves, calls):
         assert outcome(jitted) == outcome(model)
 
 
-@pytest.mark.parametrize("args, kwargs, serves", [((X + 1,), {}, True), ((torch.ones(2, 2),), {}, False), ((X, True), {}, False),
-                                                  ((X,), {"flag": True}, False), ((X.double(),), {}, False), ((X.numpy(),), {}, False),
-                                                  ((), {}, False)], ids=str)
+@pytest.mark.parametrize(
+    "args, kwargs, serves",
+    [
+        ((X + 1,), {}, True),
+        ((torch.ones(2, 2),), {}, False),
+        ((X, True), {}, False),
+        ((X,), {"flag": True}, False),
+        ((X.double(),), {}, False),
+        ((X.numpy(),), {}, False),
+        ((), {}, False),
+    ],
+    ids=str,
+)
 def test_all_gears_look_at_the_arguments(args, kwargs, serves):
     """Arguments are looked at in every gear: their number, names, types, and what tensors are like."""
     model = Model().eval()
@@ -131,7 +154,9 @@ def test_all_gears_look_at_the_arguments(args, kwargs, serves):
 
 
 def test_a_volatile_dict_does_not_keep_the_prologue_cold():
-    """A module that counts its calls in an attribute nobody reads: the dict changes each time, and the snapshot copes with it."""
+    """A module that counts its calls in an attribute nobody reads: the dict changes each time, and the snapshot copes
+    with it.
+    """
     if not warm.AVAILABLE:
         pytest.skip("versions of dicts can't be had here")
     model = Model().eval()
