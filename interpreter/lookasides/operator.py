@@ -6,7 +6,7 @@ import operator
 
 from interpreter.lookasides.asking import asks
 from interpreter.lookasides.hooks import not_plain
-from interpreter.lookasides.lent import INDEX
+from interpreter.lookasides.lent import INDEX, lend_number
 from interpreter.lookasides.machinery import done, finish
 from interpreter.lookasides.registry import REGISTRY, Lookaside, lookaside
 
@@ -196,5 +196,5 @@ def iconcat_(machine, a, b, /):
     return machine.binary("+=", a, b)
 
 
-asks(operator.index, INDEX)
+asks(operator.index, INDEX, take=lend_number)
 asks(operator.length_hint, ("__len__", "__length_hint__"), INDEX)
