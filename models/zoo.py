@@ -53,6 +53,8 @@ def matches(pattern: str) -> list[Model]:
         found = [model for model in models if pattern in model.stands_for] or [architecture(pattern)]
     if not found and pattern.startswith(PREFIX) and not available():
         raise UnknownModel(f"model {pattern!r} needs transformers: pip install 'zoobench[hf]'")
+    if not found and pattern.endswith(".py"):
+        raise UnknownModel(f"{pattern}: which class of it? {pattern}:Name is one, {pattern}:* are all")
     if not found:
         raise UnknownModel(f"unknown model {pattern!r}: {suggestion(pattern)}")
     return found
