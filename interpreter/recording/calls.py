@@ -270,9 +270,12 @@ class Calls(Machine):
         except TypeError as error:
             if "Traced" not in str(error):
                 raise
-            return callable(
-                *map(deeply_plain, args), **{key: deeply_plain(value) for key, value in (kwargs or {}).items()}
-            )
+            wrong = True
+        else:
+            wrong = False
+        if wrong:  # torch names the type of an argument: it is given a plain number, to say so in its own words
+            plain_kwargs = {key: deeply_plain(value) for key, value in (kwargs or {}).items()}
+            return callable(*map(deeply_plain, args), **plain_kwargs)
         trace.direct = None
         if trace.seen == seen and trace.ended is None and not self.harmless(callable, result):
             self.sharp(callable, "a function of torch that can't be recorded")
