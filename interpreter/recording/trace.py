@@ -9,19 +9,15 @@ after that leaves no record, and the program will say why.
 from __future__ import annotations
 
 import collections
-import contextvars
-import datetime
-import decimal
 import enum
-import functools
 import operator
-import threading
 import types
 import weakref
 
 import torch
 
 from interpreter.recording import guards, sources
+from interpreter.recording.hidden import read_hidden
 from interpreter.recording.numbers import TRACED, TracedFloat, TracedInt, plain
 from interpreter.recording.operations import Build, Check, Input, Operation, Ref, Write
 from interpreter.recording.torch_calls import CONSTANT_KINDS, PLAIN_CLASSES
@@ -46,22 +42,6 @@ BY_IDENTITY = (
 )
 SEQUENCES = (list, collections.deque)
 SETS = (set, frozenset)
-CONTAINERS = (list, dict, tuple, set, frozenset, collections.deque)
-# immutable, told by their repr
-REPRESENTED = (decimal.Decimal, datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo)
-TOLD_OTHERWISE = (
-    types.MethodType,
-    functools.partial,
-    types.CellType,
-    weakref.ref,
-    contextvars.ContextVar,
-    type(threading.Lock()),
-    type(threading.RLock()),
-    types.MappingProxyType,
-    types.GenericAlias,
-    types.UnionType,
-    super,
-)
 
 
 class Outside:
@@ -185,7 +165,7 @@ class Trace:
             self.read_tensor(entry)
             return value
         self.guard(guards.Type(source, kind))
-        self.read_native_value(value, kind, source)
+        read_hidden(self, value, kind, source)
         if isinstance(value, tuple):
             self.guard(guards.Length(source, len(value)))
             entry.whole = True
@@ -198,24 +178,6 @@ class Trace:
             self.guard(guards.Keys(source, value))
             entry.whole = True
         return value
-
-    def read_native_value(self, value, kind, source):
-        """What an object holds where no attribute or item tells: a number or text in a subclass, the parts of a slice,
-        an exception's arguments. An object of an unknown native type is noted: native code that looks into it ends the
-        recording."""
-        if kind is slice:
-            for name in ("start", "stop", "step"):
-                self.read(getattr(value, name), sources.Attribute(source, name), fixed=True)
-        elif isinstance(value, REPRESENTED) or any(
-            base.__name__ == "generic" and base.__module__ == "numpy" for base in kind.__mro__
-        ):
-            self.guard(guards.Constant(sources.Reading(source, repr, (), "repr"), repr(value)))
-        elif isinstance(value, (int, float, complex, str, bytes)):
-            self.guard(guards.Constant(sources.Reading(source, held, (), "value"), held(value)))
-        elif isinstance(value, BaseException):
-            self.read(value.args, sources.Attribute(source, "args"))
-        elif hides(kind) and not isinstance(value, CONTAINERS + TOLD_OTHERWISE):
-            self.unguarded[id(value)] = value
 
     def look(self, value):
         """Native code is going to look into a value: if nothing guards what it holds, the recording ends."""
@@ -558,33 +520,6 @@ def is_constant(value) -> bool:
     """Whether a value is told by type and equality alone."""
     kind = type(value)
     return kind in CONSTANT_KINDS or (kind is tuple and all(map(is_constant, value)))
-
-
-@functools.lru_cache(maxsize=4096)
-def hides(kind) -> bool:
-    """Whether instances hold something that C code alone can see: a class in the order of resolution is larger than its
-    base by more than what a class written in Python adds (a dict, a list of weak references, its slots)."""
-    if (kind.__module__ or "").partition(".")[0] == "torch" or kind is types.SimpleNamespace:
-        return False
-    for made in kind.__mro__[:-1]:
-        names = made.__dict__
-        added = made.__basicsize__ - made.__base__.__basicsize__
-        if "__slots__" not in names and added > 8 * (("__dict__" in names) + ("__weakref__" in names)):
-            return True
-    return False
-
-
-def held(value):
-    """The plain number or text in an instance of a subclass, without asking the subclass."""
-    for kind, take in (
-        (int, int.__int__),
-        (float, float.__float__),
-        (complex, complex.__complex__),
-        (str, str.__str__),
-    ):
-        if isinstance(value, kind):
-            return take(value)
-    return bytes.__getitem__(value, slice(None))
 
 
 def storage_of(tensor):
