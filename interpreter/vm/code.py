@@ -132,10 +132,10 @@ class Decoder:
         for number, (offset, name, raw, op, start, after) in enumerate(rows):
             plan.spots[offset] = plan.spots[start] = len(kept)
             self.weights[offset] = self.weights[start] = number
+            reached = reached or offset in self.entries or start in self.entries
             if name == "KW_NAMES":
                 names_ahead = self.consts[raw]
                 continue
-            reached = reached or offset in self.entries or start in self.entries
             if name in SILENT:
                 continue
             if names_ahead is not None and name == "CALL":

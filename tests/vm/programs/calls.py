@@ -159,3 +159,22 @@ def lambda_and_decorators():
         return x + 3
 
     return add(1), add.__name__, add.__doc__
+
+
+def conditional_arguments():
+    """Jumps that go to the call itself: the argument before it is chosen by a condition."""
+
+    def keyword(k):
+        return dict(a=(3 if k is None else 4)), dict(a=1, b=(k and 2)), dict(b=k or 5, **{"c": 1 if k else 0})
+
+    def positional(k):
+        return max(1, 3 if k else 0), [*range(2 if k else 1)], str(k if k is not None else "none"), (lambda *a: a)(1, k or 2)
+
+    def within(k):
+        found = []
+        for i in range(3):
+            found.append(i if k else -i)
+            found.extend(x for x in ([i] if i % 2 else []))
+        return found, sorted(found, key=(lambda v: -v) if k else None, reverse=True if k else False)
+
+    return [(keyword(k), positional(k), within(k)) for k in (None, 0, 1, 2)]
