@@ -64,6 +64,7 @@ class Snapshot:
             if isinstance(root.source, Pinned):
                 self.cover(root)
         self.versions = [dict_version(space) for space, _ in self.dicts.values()]
+        self.values = {}  # what is not fixed, the arguments above all, is not to be held
 
     def left(self, node: Node) -> list:
         """The guards of a node that the snapshot does not vouch for."""

@@ -117,3 +117,17 @@ def test_a_jitted_module_is_freed_with_its_jit():
     del module, jitted
     gc.collect()
     assert parameter() is None
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3, 5])
+def test_no_argument_outlives_its_call(calls):
+    """However often a program has served, what it was given is freed with the caller's last reference."""
+    jitted = jit(Layers(2, 8))
+    for _ in range(calls):
+        x = torch.ones(1, 8)
+        result = jitted(x)
+        alive = weakref.ref(x)
+        del x
+        del result  # autograd holds the inputs of its graph
+        gc.collect()
+        assert alive() is None
