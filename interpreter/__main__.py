@@ -57,6 +57,7 @@ def file_code(path):
     """Code, None and the path of a file; OSError if it can't be read, SyntaxError if it is no program."""
     if os.path.isdir(path):
         path = os.path.join(path, "__main__.py")
+    path = os.path.abspath(path)
     source = Path(path).read_bytes()
     return compile(source, path, "exec", dont_inherit=True), None, path
 
@@ -73,6 +74,9 @@ def main(arguments):
     sys.path[0] = os.getcwd() if is_module else str(path.parent if path.is_file() else path)
     try:
         code, spec, file = module_code(name) if is_module else file_code(name)
+    except SyntaxError as error:
+        sys.excepthook(type(error), error.with_traceback(None), None)
+        return 1
     except (ImportError, OSError) as error:
         what = "module" if is_module else "file"
         reason = getattr(error, "strerror", None) or error
@@ -88,15 +92,16 @@ def main(arguments):
     ours, sys.modules["__main__"] = sys.modules["__main__"], program
     sys.argv[:] = [file, *own]
     run = interpret(execute)
+    here = main.__code__.co_filename
     try:
         run(code, program.__dict__)
     except SystemExit:
         raise
     except BaseException as error:
         first = error.__traceback__
-        while first is not None and first.tb_frame.f_code.co_filename == __file__:
+        while first is not None and first.tb_frame.f_code.co_filename == here:
             first = first.tb_next
-        sys.excepthook(type(error), error, first)
+        sys.excepthook(type(error), error.with_traceback(first), first)
         return 130 if isinstance(error, KeyboardInterrupt) else 1
     finally:
         if options.instructions:

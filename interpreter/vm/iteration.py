@@ -72,7 +72,8 @@ class Iteration:
         if kind is dict:
             return dict(mapping)
         keys = lookup(kind, "keys")
-        if special(kind, "__getitem__") is None and special(kind, "keys") is None:
+        plainly = isinstance(mapping, dict) and lookup(kind, "__iter__") is dict.__iter__  # then C looks no further
+        if plainly or special(kind, "__getitem__") is None and special(kind, "keys") is None:
             found = {}
             found.update(mapping)
             return found
