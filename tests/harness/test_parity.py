@@ -39,6 +39,13 @@ def test_without_a_float64_run_nothing_is_close():
     assert "no float64 run" in found.reasons[0]
 
 
+def test_a_float64_run_of_something_else_explains_nothing():
+    """Eager, jitted and the float64 run each met another state: their distances are no rounding, however they compare."""
+    reference = torch.tensor([3.0, 300.0], dtype=torch.float64)
+    want, got = reference.float() / 3, reference.float() * 2 / 3
+    assert one(want, got, reference={"output": reference}).parity == "differs"
+
+
 def test_integers_differ_or_do_not():
     found = one(torch.tensor([1, 2]), torch.tensor([1, 3]), reference={"output": torch.tensor([1, 2])})
     assert found.parity == "differs"
