@@ -152,7 +152,7 @@ class Containers(Machine):
         if isinstance(obj, (dict, types.MappingProxyType)):
             value = trace.read_key(entry, key) if is_constant(key) else self.keyed(entry, key)
             return obj[key] if value is MISSING else value
-        if not kind.__flags__ & HEAP and not isinstance(obj, type):
+        if (not kind.__flags__ & HEAP or id(obj) in trace.unguarded) and not isinstance(obj, type):
             self.see(key)
             return trace.read(obj[key], sources.Item(entry.source, key))
         return super().get_item(obj, key)

@@ -201,10 +201,15 @@ class RecordingMachine(WatchedSteps, Calls, Containers, Attributes, WatchedCalls
         return super().construct(cls, args, kwargs)
 
     def iterate(self, obj):
+        self.trace.look(obj)
         self.note_special(type(obj), "__iter__", "__getitem__")
         return super().iterate(obj)
 
     # Objects of native types that nothing guards
+
+    def entered(self, iterable):
+        self.see(iterable)
+        return super().entered(iterable)
 
     def unpack(self, iterable):
         self.trace.look(iterable)

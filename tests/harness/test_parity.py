@@ -40,7 +40,7 @@ def test_without_a_float64_run_nothing_is_close():
 
 
 def test_a_float64_run_of_something_else_explains_nothing():
-    """Eager, jitted and the float64 run each met another state: their distances are no rounding, however they compare."""
+    """Eager, jitted and the float64 run each met another state: their distances are no rounding."""
     reference = torch.tensor([3.0, 300.0], dtype=torch.float64)
     want, got = reference.float() / 3, reference.float() * 2 / 3
     assert one(want, got, reference={"output": reference}).parity == "differs"

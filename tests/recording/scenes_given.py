@@ -195,3 +195,23 @@ def a_class_is_renamed():
         Named.__name__ = "Other"
 
     return Scene(lambda x: (x, Named.__name__), [(1,), (1,), (1,), change, (1,)])
+
+
+def filled(pairs):
+    found = {}
+    found.update(pairs)
+    return found
+
+
+given("a_dict_from_an_iterator", dict, lambda: iter([(1, 2)]), lambda: iter([(3, 4)]), tail=True)
+given("a_dict_updated_from_an_iterator", filled, lambda: iter([(1, 2)]), lambda: iter([(3, 4)]), tail=True)
+given(
+    "items_of_arrays", lambda v: [*v, v[-1]], lambda: array.array("i", [1]), lambda: array.array("i", [3, 4]), tail=True
+)
+given(
+    "an_array_looped_over",
+    lambda v: [n + 1 for n in v],
+    lambda: array.array("i", [1]),
+    lambda: array.array("i", [3, 4]),
+    tail=True,
+)

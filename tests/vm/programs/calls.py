@@ -168,7 +168,8 @@ def conditional_arguments():
         return dict(a=(3 if k is None else 4)), dict(a=1, b=(k and 2)), dict(b=k or 5, **{"c": 1 if k else 0})
 
     def positional(k):
-        return max(1, 3 if k else 0), [*range(2 if k else 1)], str(k if k is not None else "none"), (lambda *a: a)(1, k or 2)
+        text = str(k if k is not None else "none")
+        return max(1, 3 if k else 0), [*range(2 if k else 1)], text, (lambda *a: a)(1, k or 2)
 
     def within(k):
         found = []
