@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from interpreter.lookasides.adding import Summand, added, summand
+from interpreter.lookasides.callables import Judged
 from interpreter.lookasides.hooks import atoms, elements_hooked, iterated_natively, native, values_hooked
 from interpreter.lookasides.ordering import ascending, descending
 from interpreter.lookasides.registry import lookaside
@@ -50,11 +51,7 @@ def filter_(function, iterable, /):
     """The items for which ``function``, or their own truth, says yes."""
     if function is None or function is bool:
         return filter(reenter(is_true), entered(iterable))
-
-    def accepts(item):
-        return True if function(item) else False  # noqa: SIM210 - the truth of the answer is asked in the machine
-
-    return filter(reenter(accepts), entered(iterable))
+    return filter(reenter(Judged(function)), entered(iterable))
 
 
 def is_true(item):

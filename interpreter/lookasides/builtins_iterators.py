@@ -1,6 +1,7 @@
 """iter and next: the steps of iteration, made by the machine."""
 from __future__ import annotations
 
+from interpreter.lookasides.callables import Produced
 from interpreter.lookasides.hooks import iterated_natively
 from interpreter.lookasides.registry import lookaside
 from interpreter.vm.frame import Frame
@@ -19,21 +20,16 @@ def iter_(machine, iterable, /, *sentinel):
         return machine.iterate(iterable)
     if len(sentinel) > 1 or not callable(iterable):
         return machine.original(iter, [iterable, *sentinel])
-    end = sentinel[0]
-
-    def produce():
-        value = iterable()
-        if value is end or end == value:
-            raise StopIteration
-        return value
-
-    return machine.original(iter, [machine.reentered(produce), NEVER])
+    return machine.original(iter, [machine.reentered(Produced(iterable, sentinel[0])), NEVER])
 
 
 class Never(Host):
     """A sentinel that nothing equals: the comparison has been made by then."""
 
     __slots__ = ()
+
+    def __reduce__(self):
+        return "NEVER"
 
     def __eq__(self, other):
         return False

@@ -6,6 +6,7 @@ import itertools
 from interpreter.lookasides.adding import added
 from interpreter.lookasides.asking import asks
 from interpreter.lookasides.builtins_iterables import calls_and_iterates, is_true, iterates
+from interpreter.lookasides.callables import Judged
 from interpreter.lookasides.hooks import atoms
 from interpreter.lookasides.lent import INDEX, lend_number
 from interpreter.lookasides.registry import lookaside
@@ -68,11 +69,7 @@ def cycle_(iterable, /):
 
 def judged(function):
     """``function``, the truth of its answers asked in the machine."""
-
-    def accepts(item):
-        return True if function(item) else False  # noqa: SIM210
-
-    return reenter(accepts)
+    return reenter(Judged(function))
 
 
 @lookaside(itertools.dropwhile, needed=calls_and_iterates)
