@@ -148,13 +148,13 @@ def edges(run: Run) -> pd.DataFrame:
 
 
 def tails(run: Run) -> pd.DataFrame:
-    """Cells of which a part is interpreted on every call, and why: what it costs is their ratio beside the others'."""
+    """Cells whose calls run unrecorded every time, and why: what it costs is their ratio beside the others'."""
     cells = run.cells
     return cells[cells["tail"].notna() & cells["raises"].isna()][["cell", "tail", "ratio", "ratio_low", "ratio_high"]]
 
 
 def cost_of_tails(run: Run) -> str:
-    """What interpreted tails cost, as a sentence; "" where there are none."""
+    """What tails cost, as a sentence; "" where there are none."""
     cells = run.cells[run.cells["subject"] != "eager"]
     timed = cells[cells["ratio"].notna()]
     cut, whole = timed[timed["tail"].notna()]["ratio"], timed[timed["tail"].isna()]["ratio"]
@@ -162,7 +162,7 @@ def cost_of_tails(run: Run) -> str:
     if not number:
         return ""
     text = "1 cell has" if number == 1 else f"{number} cells have"
-    text += " a part that is interpreted on every call"
+    text += " a part that is not recorded and runs as it is on every call"
     if len(cut):
         text += f"; the median ratio to eager there is {cut.astype(float).median():.2f}"
         text += f", where that of the others is {whole.astype(float).median():.2f}" if len(whole) else ""

@@ -7,7 +7,7 @@ Statuses:
 
     lookaside   a stand-in is registered, the machine answers itself, or a recording performs the write again
     pure        called as it is: what it reads of outside objects is guarded by value
-    opaque      a sharp edge when it is given an outside object: the rest of the call is interpreted every time
+    opaque      a sharp edge when it is given an outside object: such calls are run unrecorded every time
 """
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_reports_say_the_same(run):
         assert "6 pass (of 6 planned)" in text
         assert "builtins.zip" in text
         assert "model.py:7" in text
-        assert "interpreted on every call" in text
+        assert "runs as it is on every call" in text
 
 
 def test_report_can_be_made_again(harness, run):
