@@ -50,7 +50,6 @@ STEPPED = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 NATIVE_METHODS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
 OPERATORS_OF_TORCH = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
 ASKS_TYPE = {isinstance, type.__instancecheck__, callable}  # look at the type of a value, not at the value
-KNOWN_EFFECTS = {print}
 PURE_HERE = {
     id,
     torch.jit.is_scripting,
@@ -61,20 +60,6 @@ PURE_HERE = {
     torch.device,
     torch.Size,
     weakref.ref,
-}
-LOOKED_AT = {
-    len,
-    dict.get,
-    dict.__getitem__,
-    dict.__contains__,
-    dict.__len__,
-    list.__getitem__,
-    list.__len__,
-    tuple.__getitem__,
-    tuple.__len__,
-    set.__contains__,
-    frozenset.__contains__,
-    set.__len__,
 }
 
 

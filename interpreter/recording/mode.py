@@ -183,7 +183,6 @@ def record(trace, func, name, args, kwargs, direct, whole=False):
                 attempted(trace, func, name, templates, named, Tried(None, error))
             raise
         trace.operating += perf_counter() - started
-    trace.events += 1
     if tried is not None:
         if not ended:
             attempted(trace, func, name, templates, named, tried)

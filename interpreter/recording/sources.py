@@ -138,25 +138,6 @@ class Item(Source):
         return f"{self.parent}[{self.key!r}]"
 
 
-class Element(Source):
-    """The n-th item in iteration order of a container without an index (a set, a deque, the keys of a dict)."""
-
-    __slots__ = ("index",)
-
-    def __init__(self, parent, index):
-        self.parent = parent
-        self.index = index
-
-    def code(self, parent, bind):
-        return f"list({parent})[{self.index}]"
-
-    def take(self, parent):
-        return list(parent)[self.index]
-
-    def __str__(self):
-        return f"list({self.parent})[{self.index}]"
-
-
 class Attribute(Source):
     """An attribute that native code reads: a slot, a getset descriptor, a member of a builtin object."""
 

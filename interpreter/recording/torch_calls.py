@@ -13,8 +13,6 @@ import types
 import torch
 from torch.overrides import get_testing_overrides
 
-T = torch.Tensor
-
 METADATA_GETTERS = {
     "shape", "dtype", "device", "layout", "ndim", "requires_grad", "is_leaf", "is_cuda", "is_cpu", "is_sparse",
     "is_sparse_csr",

@@ -68,10 +68,6 @@ class Outside:
         return self.original is not None or bool(self.written)
 
 
-class Ended(Exception):
-    """Raised inside recording code when the trace has ended and the step has to be done unrecorded."""
-
-
 class Trace:
     """The record of one call. `dynamic` names what is not to be guarded by value: texts of sources, and (text,
     dimension).
@@ -86,7 +82,6 @@ class Trace:
         self.steps: list[Operation | Check] = []
         self.writes: list[Write] = []
         self.count = 0
-        self.events = 0
         self.tensors: dict[int, tuple] = {}
         self.keep: list = []
         self.classes: dict = {}
