@@ -38,6 +38,22 @@ class Scene:
     kwargs: dict = dataclasses.field(default_factory=dict)
 
 
+def collection():
+    """A list of functions that make scenes, and the decorator that adds one to it."""
+    scenes: list = []
+
+    def scene(build):
+        scenes.append(build)
+        return build
+
+    return scenes, scene
+
+
+def X(n=2):
+    """The floats 1 to n."""
+    return torch.arange(float(n)) + 1
+
+
 SAME_BY_NAME = (
     types.BuiltinFunctionType,
     types.ModuleType,

@@ -8,14 +8,9 @@ import decimal
 import numpy
 import torch
 
-from tests.recording.agree import Scene
+from tests.recording.agree import Scene, collection
 
-SCENES: list = []
-
-
-def scene(build):
-    SCENES.append(build)
-    return build
+SCENES, scene = collection()
 
 
 def given(name, fn, *values, **more):

@@ -19,18 +19,9 @@ import weakref
 import torch
 from torch import nn
 
-from tests.recording.agree import Scene
+from tests.recording.agree import Scene, X, collection
 
-SCENES = []
-
-
-def scene(build):
-    SCENES.append(build)
-    return build
-
-
-def X(n=2):
-    return torch.arange(float(n)) + 1
+SCENES, scene = collection()
 
 
 @scene

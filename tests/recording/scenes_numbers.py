@@ -11,18 +11,9 @@ import warnings
 
 import torch
 
-from tests.recording.agree import Scene
+from tests.recording.agree import Scene, X, collection
 
-SCENES = []
-
-
-def scene(build):
-    SCENES.append(build)
-    return build
-
-
-def X(n=2):
-    return torch.arange(float(n)) + 1
+SCENES, scene = collection()
 
 
 @scene

@@ -9,18 +9,9 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-from tests.recording.agree import Scene
+from tests.recording.agree import Scene, X, collection
 
-SCENES = []
-
-
-def scene(build):
-    SCENES.append(build)
-    return build
-
-
-def X(n=2):
-    return torch.arange(float(n)) + 1
+SCENES, scene = collection()
 
 
 class Double(torch.autograd.Function):
