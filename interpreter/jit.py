@@ -8,6 +8,7 @@ import inspect
 import pathlib
 import sys
 import threading
+import time
 import warnings
 from collections import Counter
 
@@ -142,6 +143,7 @@ class Jit:
                     f"{often}; the last time {missed[0]}",
                     stacklevel=user_level(),
                 )
+            begun = time.perf_counter()
             with seldom():
                 recorded = self.record(args, kwargs)
                 if recorded.fault is not None or isinstance(recorded.error, InterpreterError):
@@ -157,9 +159,13 @@ class Jit:
                 self.sharp(recorded)
                 stats.entries.insert(0, entry)
                 del stats.entries[LIMIT:]
-        if recorded.error is not None:
-            raise recorded.error
-        return recorded.value
+        value, error = recorded.value, recorded.error
+        del recorded  # letting go of tens of thousands of objects is part of what recording costs
+        if entry is not None:
+            entry.phases["record"] = time.perf_counter() - begun - sum(entry.phases.values())
+        if error is not None:
+            raise error
+        return value
 
     def sharp(self, recorded):
         """A recording that ended early is said at once where that was asked for."""
