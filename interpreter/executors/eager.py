@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import types
 
-from interpreter.recording.guards import Binder
+from interpreter.recording.naming import Binder
 from interpreter.recording.operations import Build, Input, Operation, Ref, refs_of
 from interpreter.recording.results import Plan, tuple_of
 from interpreter.recording.torch_calls import is_getter, plain_name

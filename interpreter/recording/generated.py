@@ -20,8 +20,9 @@ from operator import itemgetter
 from types import MappingProxyType
 
 from interpreter.recording import guards
-from interpreter.recording.guards import Binder, other_state
+from interpreter.recording.guards import other_state
 from interpreter.recording.layout import Layout, Node
+from interpreter.recording.naming import Binder
 from interpreter.recording.sources import Dict, Item, Pinned
 
 
@@ -250,5 +251,3 @@ def is_empty(node: Node) -> bool:
         return False
     kind, truth = node.guards
     return type(kind) is guards.Type and type(truth) is guards.Truth and not truth.answer
-
-

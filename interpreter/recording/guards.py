@@ -8,12 +8,12 @@ one). `prologue.py` makes one function of all guards of an entry.
 from __future__ import annotations
 
 import math
-import types
 
 import torch
 from torch._C._dynamo.guards import GlobalStateGuard
 from torch.utils._device import DeviceContext
 
+from interpreter.recording.naming import Binder, bind_key, describe_tensor, same_objects, short
 from interpreter.recording.sources import Source
 
 
@@ -359,59 +359,6 @@ def other_state():
     modes = [torch._C._get_function_stack_at(i) for i in range(torch._C._len_torch_function_stack())]
     return (torch.is_inference_mode_enabled(), torch.is_autocast_cache_enabled(),
             *(str(mode.device) if isinstance(mode, DeviceContext) else id(mode) for mode in modes))
-
-
-class Binder:
-    """Names for the constant objects of a generated function, one name an object."""
-
-    def __init__(self, names: dict):
-        self.names = names
-        self.known: dict[int, str] = {}
-
-    def bind(self, value) -> str:
-        name = self.known.get(id(value))
-        if name is None:
-            name = self.known[id(value)] = f"c{len(self.known)}"
-            self.names[name] = value
-        return name
-
-
-def bind_key(key, bind):
-    return repr(key) if type(key) in (int, str, bool) else bind(key)
-
-
-def same_objects(container, expected):
-    items = tuple(container)
-    return len(items) == len(expected) and all(
-        a is b or (type(a) is type(b) and type(a) in (str, int, float, bytes, bool) and a == b)
-        for a, b in zip(items, expected))
-
-
-def short(value) -> str:
-    """A value for a person, in one short line."""
-    if isinstance(value, torch.Tensor):
-        return describe_tensor(value)
-    if isinstance(value, types.ModuleType):
-        return value.__name__
-    if callable(value) and hasattr(value, "__qualname__"):
-        return f"{getattr(value, '__module__', None)}.{value.__qualname__}"
-    try:
-        text = repr(value)
-    except Exception:
-        text = f"a {type(value).__qualname__}"
-    text = " ".join(text.split())
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
-def describe_tensor(value, dynamic=frozenset()) -> str:
-    sizes = ["any" if i in dynamic else str(n) for i, n in enumerate(value.shape)]
-    strides = ""
-    if value.layout is torch.strided and not dynamic and not value.is_contiguous():
-        strides = f", strides {tuple(value.stride())}"
-    grad = ", requires_grad" if value.requires_grad else ""
-    layout = "" if value.layout is torch.strided else f", {value.layout}"
-    return (f"{type(value).__name__} {str(value.dtype).removeprefix('torch.')}[{', '.join(sizes)}] on {value.device}"
-            f"{strides}{layout}{grad}")
 
 
 def why_not(guard: Guard, call) -> str | None:

@@ -36,7 +36,6 @@ TOLD_OTHERWISE = (
 )
 
 
-
 def read_hidden(trace, value, kind, source):
     """Guard what `value`, just read at `source`, holds; or note it in `trace.unguarded`."""
     if kind is slice:

@@ -10,6 +10,7 @@ import types
 import torch
 
 from interpreter.recording.numbers import TRACED, plain
+from interpreter.recording.outside import HEAP
 from interpreter.recording.trace import Trace
 
 ATOMS = (
@@ -93,7 +94,7 @@ def make_plain(roots: list, trace: Trace) -> list:
         elif isinstance(value, BaseException):
             value.args = of(value.args)
             of(value.__dict__)
-        elif kind.__flags__ & (1 << 9) and not isinstance(value, type):
+        elif kind.__flags__ & HEAP and not isinstance(value, type):
             of(getattr(value, "__dict__", None))
             for name in copyreg._slotnames(kind) or ():
                 if hasattr(value, name):

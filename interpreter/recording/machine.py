@@ -9,14 +9,19 @@ from __future__ import annotations
 import types
 
 from interpreter.recording import guards, modules, sources
-from interpreter.recording.attributes import HEAP, Attributes
+from interpreter.recording.attribute_writes import AttributeWrites
+from interpreter.recording.attributes import Attributes
 from interpreter.recording.calls import Calls
 from interpreter.recording.containers import Containers
 from interpreter.recording.faults import fault_at, is_fault
 from interpreter.recording.leaving import make_plain
+from interpreter.recording.methods import MethodCalls
+from interpreter.recording.native import NativeCalls
 from interpreter.recording.numbers import plain
+from interpreter.recording.outside import HEAP, MISSING
+from interpreter.recording.questions import Questions
 from interpreter.recording.special import ROUTES, is_ours
-from interpreter.recording.trace import MISSING, Trace
+from interpreter.recording.trace import Trace
 from interpreter.recording.watching import HASHING, WatchedCalls, WatchedSteps, watched
 from interpreter.vm.machine import Machine
 
@@ -41,7 +46,18 @@ def recording_handlers():
     return {name: changed[name](handler) if name in changed else handler for name, handler in Machine.handlers.items()}
 
 
-class RecordingMachine(WatchedSteps, Calls, Containers, Attributes, WatchedCalls, Machine):
+class RecordingMachine(
+    WatchedSteps,
+    Calls,
+    NativeCalls,
+    MethodCalls,
+    Containers,
+    Questions,
+    Attributes,
+    AttributeWrites,
+    WatchedCalls,
+    Machine,
+):
     """A machine with a trace."""
 
     handlers = recording_handlers()
@@ -242,5 +258,3 @@ def set_cell(cell, value):
 
 def delete_cell(cell):
     del cell.cell_contents
-
-

@@ -17,6 +17,8 @@ from interpreter.recording import switches, torch_calls
 from interpreter.recording.attempts import Attempt, Tried, outcome, result_of
 from interpreter.recording.numbers import TRACED, pin, plain
 from interpreter.recording.operations import Ref
+from interpreter.recording.outside import LIVE
+from interpreter.recording.outside import is_constant as trace_constant
 from interpreter.recording.torch_calls import (
     CONSTANT_KINDS,
     FREE_METADATA,
@@ -29,8 +31,7 @@ from interpreter.recording.torch_calls import (
     mutates,
     plain_name,
 )
-from interpreter.recording.trace import LIVE, Trace, Unknown
-from interpreter.recording.trace import is_constant as trace_constant
+from interpreter.recording.trace import Trace, Unknown
 
 NO_KWARGS: dict = {}
 # may give the tensor itself

@@ -12,7 +12,7 @@ from __future__ import annotations
 import torch
 import torch.nn.modules.module as home
 
-from interpreter.recording.trace import MISSING
+from interpreter.recording.outside import MISSING
 from interpreter.vm.frame import Frame
 
 Module = torch.nn.Module

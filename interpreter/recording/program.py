@@ -10,9 +10,10 @@ from __future__ import annotations
 from interpreter.recording.attempts import Attempt
 from interpreter.recording.faults import ADVICE
 from interpreter.recording.operations import Build, Check, Operation, Write, answer_key, inputs_of
+from interpreter.recording.outside import LIVE
 from interpreter.recording.prologue import Prologue
 from interpreter.recording.sources import Source
-from interpreter.recording.trace import LIVE, Trace
+from interpreter.recording.trace import Trace
 from interpreter.vm.errors import InterpreterError
 
 
@@ -133,7 +134,6 @@ class Replay:
             return function(*args, **kwargs)
         error, self.error = self.error, None
         raise error.with_traceback(None)
-
 
     def tell(self, name: str):
         """What Python was told here of a tensor, before what the program has done changed it; LIVE: ask again."""

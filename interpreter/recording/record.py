@@ -12,8 +12,9 @@ from interpreter.recording import guards, sources
 from interpreter.recording.leaving import make_plain
 from interpreter.recording.machine import RecordingMachine
 from interpreter.recording.mode import Recording
+from interpreter.recording.outside import BY_IDENTITY, Outside
 from interpreter.recording.results import Builder
-from interpreter.recording.trace import BY_IDENTITY, Outside, Trace, Unknown
+from interpreter.recording.trace import Trace, Unknown
 from interpreter.vm.errors import InterpreterError
 
 WRITTEN = (list, dict, set, collections.deque)

@@ -19,6 +19,7 @@ import torch
 
 from interpreter.recording.numbers import TRACED
 from interpreter.recording.operations import Build, Input
+from interpreter.recording.outside import HEAP
 from interpreter.recording.sources import Pinned
 from interpreter.recording.torch_calls import CONSTANT_KINDS
 from interpreter.recording.trace import Trace, Unknown
@@ -157,7 +158,7 @@ class Builder:
         """An object of a class written in Python: `__new__` of its native base, then its `__dict__` and slots."""
         if id(kind) in self.trace.made:
             raise Unknown(f"an instance of {kind.__qualname__}, a class made inside the call")
-        native = [base for base in kind.__mro__ if not base.__flags__ & (1 << 9)]
+        native = [base for base in kind.__mro__ if not base.__flags__ & HEAP]
         base = native[0] if native else object
         state = getattr(value, "__dict__", None)
         slots = {name: getattr(value, name) for name in copyreg._slotnames(kind) or () if hasattr(value, name)}

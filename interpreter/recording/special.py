@@ -30,7 +30,7 @@ from interpreter.lookasides.purity import SEEING
 from interpreter.recording import guards, sources, switches, torch_calls
 from interpreter.recording.mode import record
 from interpreter.recording.numbers import pin
-from interpreter.recording.trace import is_constant
+from interpreter.recording.outside import HEAP, is_constant
 from interpreter.vm.frame import Frame
 from interpreter.vm.hooks import Then, hooked
 from interpreter.vm.natives import NATIVES, Native
@@ -225,7 +225,7 @@ def compares_natively(values, depth=0) -> bool:
         if isinstance(value, (list, tuple)):
             if depth > 3 or not compares_natively(value, depth + 1):
                 return False
-        elif type(value).__flags__ & (1 << 9) and not isinstance(value, (int, float, str)):
+        elif type(value).__flags__ & HEAP and not isinstance(value, (int, float, str)):
             return False
     return True
 
@@ -378,59 +378,6 @@ def cached_function(machine, cached, args, kwargs):
     return trace.read(value, sources.Reading(entry.source, operator.call, arguments, name), fixed=True)
 
 
-ITERATION = ("__iter__", "__getitem__", "__len__", "__next__")
-ASKED = {  # special methods that a native function asks of its arguments: also that a class has none of them is guarded
-    bool: ("__bool__", "__len__"),
-    len: ("__len__",),
-    int: ("__int__", "__index__", "__trunc__"),
-    float: ("__float__", "__index__"),
-    complex: ("__complex__", "__float__", "__index__"),
-    str: ("__str__", "__repr__"),
-    repr: ("__repr__",),
-    ascii: ("__repr__",),
-    format: ("__format__", "__str__"),
-    hash: ("__hash__", "__eq__"),
-    abs: ("__abs__",),
-    round: ("__round__",),
-    divmod: ("__divmod__",),
-    pow: ("__pow__",),
-    callable: ("__call__",),
-    reversed: ("__reversed__", *ITERATION),
-    dict: ("keys", *ITERATION),
-    **dict.fromkeys((iter, list, tuple, sum, any, all, enumerate, zip, map, filter), ITERATION),
-    **dict.fromkeys((set, frozenset), ("__hash__", "__eq__", *ITERATION)),
-    **dict.fromkeys((min, max, sorted), ("__lt__", "__gt__", *ITERATION)),
-    operator.eq: ("__eq__",),
-    operator.ne: ("__ne__", "__eq__"),
-    operator.lt: ("__lt__", "__gt__"),
-    operator.le: ("__le__", "__ge__"),
-    operator.gt: ("__gt__", "__lt__"),
-    operator.ge: ("__ge__", "__le__"),
-    operator.contains: ("__contains__", "__eq__", *ITERATION),
-    operator.index: ("__index__",),
-    operator.truth: ("__bool__", "__len__"),
-    operator.not_: ("__bool__", "__len__"),
-    **{
-        function: (f"__{name}__", f"__r{name}__")
-        for name in ("add", "sub", "mul", "floordiv", "truediv", "mod", "pow", "matmul")
-        for function in (getattr(operator, name),)
-    },
-}
-EQUALITY = ("__eq__", "__hash__", "__ne__")
-COMPARING = {
-    "index",
-    "count",
-    "remove",
-    "__contains__",
-    "__eq__",
-    "__ne__",
-    "__lt__",
-    "__le__",
-    "__gt__",
-    "__ge__",
-    "sort",
-}
-
 SPECIAL_KINDS = {weakref.ref: weak_reference, type(functools.lru_cache(int)): cached_function}
 
 
@@ -438,7 +385,7 @@ SPECIAL_KINDS = {weakref.ref: weak_reference, type(functools.lru_cache(int)): ca
 def native_base(kind: type) -> type:
     """The class written in C that a user's class is derived from."""
     for base in kind.__mro__:
-        if not base.__flags__ & (1 << 9):
+        if not base.__flags__ & HEAP:
             return base
     return object
 

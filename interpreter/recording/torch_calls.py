@@ -98,7 +98,6 @@ RANDOM = {
 }
 
 
-
 def named(*names: str) -> set:
     """The functions of `torch` or `torch._C` with these names that this version of torch has."""
     found = set()

@@ -9,7 +9,6 @@ after that leaves no record, and the program will say why.
 from __future__ import annotations
 
 import collections
-import enum
 import operator
 import types
 import weakref
@@ -18,54 +17,20 @@ import torch
 
 from interpreter.recording import guards, sources
 from interpreter.recording.hidden import read_hidden
+from interpreter.recording.naming import short
 from interpreter.recording.numbers import TRACED, TracedFloat, TracedInt, plain
 from interpreter.recording.operations import Build, Check, Input, Operation, Ref, Write
-from interpreter.recording.torch_calls import CONSTANT_KINDS, PLAIN_CLASSES
-
-MISSING = type("Missing", (), {"__repr__": lambda self: "missing"})()
-LIVE = type("Live", (), {"__repr__": lambda self: "asked again"})()
-BY_IDENTITY = (
-    types.FunctionType,
-    types.BuiltinFunctionType,
-    type,
-    types.ModuleType,
-    enum.Enum,
-    types.MethodDescriptorType,
-    types.WrapperDescriptorType,
-    types.GetSetDescriptorType,
-    types.MemberDescriptorType,
-    property,
-    staticmethod,
-    classmethod,
-    types.CodeType,
-    types.ClassMethodDescriptorType,
+from interpreter.recording.outside import (
+    BY_IDENTITY,
+    MISSING,
+    SETS,
+    Outside,
+    all_constants,
+    given,
+    is_constant,
+    snapshot,
 )
-SEQUENCES = (list, collections.deque)
-SETS = (set, frozenset)
-
-
-class Outside:
-    """An object that existed before the call.
-
-    `known` maps a key (of a dict), or the name of a slot, to the value a read gives now; `written` holds those of them
-    that this call has written; `original` is what a container held when it was first written; `whole` is set when all
-    of it has been guarded.
-    """
-
-    __slots__ = ("known", "namespace", "original", "source", "value", "whole", "written")
-
-    def __init__(self, value, source):
-        self.value = value
-        self.source = source
-        self.known: dict = {}
-        self.written: set = set()
-        self.original = None
-        self.whole = False
-        self.namespace = None
-
-    @property
-    def touched(self):
-        return self.original is not None or bool(self.written)
+from interpreter.recording.torch_calls import CONSTANT_KINDS, PLAIN_CLASSES
 
 
 class Trace:
@@ -149,7 +114,7 @@ class Trace:
                 return value
             self.guard(guards.Identity(source, value))
             if entry is None:
-                self.outside[id(value)] = Outside(value, sources.Pinned(value, guards.short(value)))
+                self.outside[id(value)] = Outside(value, sources.Pinned(value, short(value)))
             return value
         if entry is not None:
             if entry.source is not source:
@@ -308,7 +273,7 @@ class Trace:
             self.guard(guards.Keys(source, keys))
             for key in keys:
                 if not is_constant(key):
-                    self.pinned(key, guards.short(key))
+                    self.pinned(key, short(key))
                 if key not in entry.known:
                     self.read(
                         dict.__getitem__(before, key) if isinstance(before, dict) else before[key],
@@ -321,7 +286,7 @@ class Trace:
             self.guard(guards.Keys(source, before))
             for item in before:
                 if not is_constant(item):
-                    self.pinned(item, guards.short(item))
+                    self.pinned(item, short(item))
         else:
             if "length" not in entry.known:
                 self.guard(guards.Length(source, len(before)))
@@ -495,28 +460,6 @@ def same(value):
     return value
 
 
-def all_constants(code):
-    """The tuples among the constants of a code object, and of the code inside it."""
-    for value in code.co_consts:
-        if type(value) is tuple:
-            yield value
-        elif type(value) is types.CodeType:
-            yield from all_constants(value)
-
-
-def given(source) -> bool:
-    """Whether a source starts at an argument."""
-    while source.parent is not None:
-        source = source.parent
-    return isinstance(source, sources.Argument)
-
-
-def is_constant(value) -> bool:
-    """Whether a value is told by type and equality alone."""
-    kind = type(value)
-    return kind in CONSTANT_KINDS or (kind is tuple and all(map(is_constant, value)))
-
-
 def storage_of(tensor):
     """The address of a tensor's memory, None where it has none."""
     try:
@@ -524,12 +467,3 @@ def storage_of(tensor):
             return tensor.untyped_storage().data_ptr() or None
     except (RuntimeError, NotImplementedError):
         return None
-
-
-def snapshot(value):
-    """A shallow copy of a builtin container, as a plain one."""
-    if isinstance(value, dict):
-        return dict(dict.items(value))
-    if isinstance(value, set):
-        return list(value)
-    return list(value)

@@ -23,10 +23,11 @@ from torch._C._dynamo import guards as c_guards
 
 from interpreter.recording import guards
 from interpreter.recording.layout import Layout, Node
+from interpreter.recording.outside import HEAP
 from interpreter.recording.sources import Attribute, Dict, Item, Pinned
 
 CONTENT = (guards.Absent, guards.Present, guards.Keys, guards.Length, guards.Truth)
-HEAP = 1 << 9  # type flag: a class made by Python code, whose instances' `__class__` can be assigned
+
 NATIVE_OWNERS = (FunctionType, CellType, MethodType, type)
 dict_version = c_guards.dict_version
 own_dict = attrgetter("__dict__")

@@ -17,8 +17,8 @@ import torch.utils.checkpoint
 
 from interpreter.recording import mode, sources
 from interpreter.recording.numbers import pin, plain
+from interpreter.recording.outside import MISSING, is_constant
 from interpreter.recording.special import SPECIAL, special
-from interpreter.recording.trace import MISSING, is_constant
 from interpreter.vm.calls import native_key
 
 CONTAINERS = (list, dict, set)
