@@ -19,9 +19,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from harness import memory
+from harness.guardian import guard
 from harness.lines import stack_line
 from harness.measure import Options
 from harness.row import blank
+from harness.store import DETAILS
 from harness.worker import WHERE, work
 
 #: Seconds between looks at clocks and memory.
@@ -31,6 +33,9 @@ GRACE = 1.0
 #: Bytes kept of what a cell prints: from the start, and from the end.
 HEAD, TAIL = 4096, 16384
 
+
+#: What a cell may say besides the details of its row, and as what.
+SAID = {"phase": str, "row": dict, "partial": dict, "error": dict}
 
 #: What belongs to a row, by file: ledger, samples, programs.
 Details = dict[str, list[dict]]
@@ -67,6 +72,7 @@ class Running:
 
     def __init__(self, cell, model, subject, options: Options, base: int, let_go: Callable[[], None]):
         self.cell, self.model, self.options, self.base = cell, model, options, base
+        self.fields = blank(cell, model.family).keys()
         self.start = time.monotonic()
         self.output, self.buffer = Output(), b""
         self.phase = "start"
@@ -78,20 +84,25 @@ class Running:
         self.asked: float | None = None
         self.peak = 0
         self.kills = oom_kills()
+        #: The cell's own process, once its guardian has named it, and how it ended.
+        self.worker: int | None = None
+        self.wait_status: int | None = None
         channel, channel_write = os.pipe()
         output, output_write = os.pipe()
+        report, report_write = os.pipe()
         parent = os.getpid()
         sys.stdout.flush()
         sys.stderr.flush()
-        self.pid = os.fork()
-        if self.pid == 0:
-            os.close(channel)
-            os.close(output)
+        self.guardian = os.fork()
+        if self.guardian == 0:
+            for fd in (channel, output, report):
+                os.close(fd)
             let_go()
-            work(cell, model, subject, options, channel_write, output_write, parent)  # does not return
-        os.close(channel_write)
-        os.close(output_write)
-        self.pipes = {channel: self.heard, output: self.output.add}
+            guard(lambda guardian: work(cell, model, subject, options, channel_write, output_write, guardian),
+                  report_write, parent)
+        for fd in (channel_write, output_write, report_write):
+            os.close(fd)
+        self.pipes = {channel: self.heard, output: self.output.add, report: self.told}
         for fd in self.pipes:
             os.set_blocking(fd, False)
 
@@ -111,26 +122,36 @@ class Running:
         *lines, self.buffer = (self.buffer + data).split(b"\n")
         for line in lines:
             # The measured code can write to any of its files; what isn't ours is not taken for ours.
-            with contextlib.suppress(ValueError):
+            with contextlib.suppress(ValueError, TypeError):
                 kind, value = json.loads(line)
-                if kind in {"phase", "row", "partial", "error"}:
-                    setattr(self, kind, value)
-                else:
+                if kind in DETAILS and all(type(entry) is dict for entry in value):
                     self.details[kind] = value
+                elif type(value) is SAID.get(kind) and (kind not in {"row", "partial"} or value.keys() >= self.fields):
+                    setattr(self, kind, value)
+
+    def told(self, data: bytes):
+        """What the guardian has to say: the process's id, and later its wait status."""
+        for number in map(int, data.split()):
+            if self.worker is None:
+                self.worker = number
+            else:
+                self.wait_status = number
 
     def watch(self):
         """Ends the process when it is late or takes more memory than it may."""
+        if self.worker is None or self.wait_status is not None:
+            return
         late = time.monotonic() - self.start - self.options.timeout
         if late > 0 and self.asked is None:
             self.asked = time.monotonic()
             with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, WHERE)
+                os.kill(self.worker, WHERE)
         if self.asked is not None and (stack_line(self.output.text()) or time.monotonic() - self.asked > GRACE):
             where = stack_line(self.output.text())
             self.kill("timeout", f"after {self.options.timeout:g} s, in phase {self.phase}"
                                  + (f" at {where}" if where else ""))
-        held = memory.status_bytes("RssAnon", self.pid) or 0
-        shared = memory.status_bytes("RssShmem", self.pid) or 0
+        held = memory.status_bytes("RssAnon", self.worker) or 0
+        shared = memory.status_bytes("RssShmem", self.worker) or 0
         self.peak = max(self.peak, held + shared)
         if self.options.memory and held + shared > self.options.memory + self.base:
             self.kill("oom", f"held {held + shared:,} bytes of memory in phase {self.phase}, "
@@ -139,23 +160,19 @@ class Running:
     def kill(self, status: str, detail: str):
         if self.verdict is None:
             self.verdict = (status, detail)
-        self.kill_group()
+        self.end()
 
-    def kill_group(self):
-        """The process, and all that it started and that stayed in its session's group."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
+    def end(self):
+        """The guardian ends the process and all that it has started."""
         with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
+            os.kill(self.guardian, signal.SIGTERM)
 
     def ended(self) -> bool:
-        """Whether the process is over; what it started is then killed, and its pipes are read to the end."""
-        if os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        """Whether all is over; the pipes are then read to the end."""
+        if os.waitpid(self.guardian, os.WNOHANG) == (0, 0):
             return False
         for fd in self.pipes:
             self.read(fd)
-        self.kill_group()
-        _, self.wait_status = os.waitpid(self.pid, 0)
         self.close()
         return True
 
@@ -166,9 +183,9 @@ class Running:
 
     def abandon(self):
         """Ends the process without a verdict: the run is over."""
-        self.kill_group()
+        self.end()
         with contextlib.suppress(ChildProcessError):
-            os.waitpid(self.pid, 0)
+            os.waitpid(self.guardian, 0)
         self.close()
 
     def result(self) -> dict:
@@ -179,7 +196,7 @@ class Running:
             row["status"], row["detail"] = status
         row["phase"] = self.phase
         row["wall_s"] = round(time.monotonic() - self.start, 3)
-        if os.WIFSIGNALED(self.wait_status) and self.verdict is None:
+        if self.wait_status is not None and os.WIFSIGNALED(self.wait_status) and self.verdict is None:
             row["signal"] = signal.Signals(os.WTERMSIG(self.wait_status)).name
         if row["status"] not in {"pass", "skipped"}:
             row["output"] = self.output.text()[-2000:]
@@ -194,6 +211,8 @@ class Running:
             return "timeout", f"after {self.options.timeout:g} s, in phase {self.phase}"
         where = stack_line(self.output.text())
         at = f" in phase {self.phase}" + (f" at {where}" if where else "")
+        if self.wait_status is None:
+            return None if self.row else ("crash", f"the process that watches over it was killed{at}")
         if os.WIFSIGNALED(self.wait_status) and self.verdict is None:
             number = os.WTERMSIG(self.wait_status)
             if (number == signal.SIGKILL and oom_kills() > self.kills) or "bad_alloc" in self.output.text():

@@ -25,11 +25,11 @@ PR_SET_PDEATHSIG = 1
 WHERE = signal.SIGUSR1
 
 
-def work(cell, model, subject, options: Options, channel: int, output: int, parent: int):
+def work(cell, model, subject, options: Options, channel: int, output: int, guardian: int):
     """Measures the cell and leaves. Never returns: what was forked must not run on in the parent's code."""
     status = 1
     try:
-        detach(output, parent)
+        detach(output, guardian)
         send = Channel(channel)
         try:
             measure(cell, model, subject, options, send)
@@ -68,9 +68,12 @@ class Channel:
     """JSON lines to the parent: ["phase", name], ["ledger", rows], ["row", row] ..."""
 
     def __init__(self, fd: int):
-        self.fd = fd
+        self.fd, self.process = fd, os.getpid()
 
     def say(self, kind: str, value):
+        if os.getpid() != self.process:
+            # The measured code has forked, and lets the other process come back as if it were the cell.
+            os._exit(0)
         data = (json.dumps([kind, value], default=str) + "\n").encode()
         while data:
             data = data[os.write(self.fd, data):]
@@ -97,9 +100,9 @@ class Channel:
                                "trace": "".join(traceback.format_exception(error))[-4000:]})
 
 
-def detach(output: int, parent: int):
-    """A session of its own, its output in the pipe, no input, killed when the parent dies."""
-    own_session(parent)
+def detach(output: int, guardian: int):
+    """A session of its own, its output in the pipe, no input, killed when its guardian dies."""
+    own_session(guardian)
     volunteer()
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)

@@ -2,7 +2,9 @@
 
 import json
 import subprocess
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 
@@ -49,6 +51,17 @@ def test_every_planned_cell_has_one_row(run):
     ("Prints", "pass", ""),
     ("LeavesThreads", "pass", ""),
     ("LeavesProcesses", "pass", ""),
+    ("LeavesDaemonsAndHangs", "timeout", "in phase eager at tests/harness/zoo/misbehaving.py"),
+    ("KillsItsParent", "crash", "the process that watches over it was killed in phase eager"),
+    ("ForksAndComesBack", "pass", ""),
+    ("ReplacesStreams", "pass", ""),
+    ("LeavesHooks", "pass", ""),
+    ("ChangesDefaults", "pass", ""),
+    ("IgnoresSignals", "timeout", "in phase eager"),
+    ("FillsTemporaryFiles", "pass", ""),
+    ("GivesNoInputs", "eager_failed", "GivesNoInputs.example_inputs() returned None"),
+    ("ForgesRows", "pass", ""),
+    ("LeavesDaemons", "pass", ""),
     ("ChangesDirectory", "pass", ""),
     ("Good", "pass", ""),
 ])
@@ -74,6 +87,11 @@ def test_what_cells_leave_running_is_killed(run):
             return
         time.sleep(0.1)
     pytest.fail(f"processes left: {left}")
+
+
+def test_temporary_files_of_cells_are_removed(run):
+    assert not list(Path(tempfile.gettempdir()).glob("zoobench-*/zoobench-test-*"))
+    assert not list(Path(tempfile.gettempdir()).glob("zoobench-test-*"))
 
 
 def test_the_output_that_a_row_keeps_is_bounded(run):

@@ -119,6 +119,94 @@ class LeavesProcesses(Base):
         subprocess.Popen(["sleep", os.environ.get("ZOOBENCH_TEST_SLEEP", "1000")])
 
 
+class LeavesDaemons(Base):
+    """In a session of their own, where killing the cell's group does not reach them."""
+
+    def misbehave(self):
+        sleep = ["sleep", os.environ.get("ZOOBENCH_TEST_SLEEP", "1000")]
+        subprocess.Popen(sleep, start_new_session=True)
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                os.execvp("sleep", sleep)
+            os._exit(0)
+
+
+class LeavesDaemonsAndHangs(LeavesDaemons):
+    def misbehave(self):
+        super().misbehave()
+        time.sleep(1000)
+
+
+class KillsItsParent(Base):
+    def misbehave(self):
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(1000)
+
+
+class ForksAndComesBack(Base):
+    """Two processes go on as the cell."""
+
+    def misbehave(self):
+        os.fork()
+
+
+class ReplacesStreams(Base):
+    def misbehave(self):
+        import io
+        sys.stdout = sys.stderr = io.StringIO()
+        sys.stdin.close()
+
+
+class LeavesHooks(Base):
+    def misbehave(self):
+        sys.settrace(lambda *_: None)
+        sys.excepthook = sys.unraisablehook = None
+        self.linear.register_forward_hook(lambda module, args, output: output)
+        nn.modules.module.register_module_forward_pre_hook(lambda module, args: None)
+
+
+class ChangesDefaults(Base):
+    def misbehave(self):
+        torch.set_default_dtype(torch.float64)
+        torch.set_num_threads(4)
+        torch.use_deterministic_algorithms(True)
+        torch.autograd.set_detect_anomaly(True)
+        sys.setrecursionlimit(300)
+
+
+class IgnoresSignals(Base):
+    def misbehave(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        time.sleep(1000)
+
+
+class FillsTemporaryFiles(Base):
+    def misbehave(self):
+        import tempfile
+        for _ in range(3):
+            os.write(tempfile.mkstemp(prefix="zoobench-test-")[0], b"x" * 1000)
+
+
+class GivesNoInputs(Base):
+    def example_inputs(self):
+        pass
+
+
+class ForgesRows(Base):
+    """What is written as the harness writes it, but makes no sense, is not taken for a row."""
+
+    def misbehave(self):
+        for text in ("7", "[1, 2, 3]", '["row", 3]', '["row", {"status": "pass"}]', '[["row"], {}]', '["ledger", [1]]',
+                     '["phase", null]'):
+            for fd in range(3, 64):
+                try:
+                    os.write(fd, text.encode() + b"\n")
+                except OSError:
+                    pass
+
+
 class ClosesFiles(Base):
     def misbehave(self):
         os.closerange(3, 4096)
