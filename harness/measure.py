@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from harness import locate, memory, parity, timing
+from harness import first_call, locate, memory, parity, timing
 from harness.counting import native_instructions
 from harness.lines import described, out_of_memory
 from harness.row import blank, break_even
@@ -175,25 +175,50 @@ class Measurement:
         with self.stage("raised"):
             self.jitted = self.subject.jit(self.workload.target(self.twin))
         job = self.prepare(self.twin, 0)
-        gc.collect()
-        gc.disable()
-        seeded(0)
-        clock = timing.Clock(self.cell.device)
-        try:
+
+        def call(watch):
             if expected[0].error is None:
                 with self.stage("raised"):
-                    self.row["first_call_s"] = clock.span(lambda: self.call(job, self.jitted))
+                    self.call(job, watch)
             else:
-                start = time.perf_counter()
-                self.first = self.outcome(job, self.jitted)
-                self.row["first_call_s"] = time.perf_counter() - start
-        finally:
-            gc.enable()
+                self.first = self.outcome(job, watch)
+        self.first_calls = [self.timed_once(self.subject, self.jitted, call)]
         job.reset()
-        phases = self.subject.phases(self.jitted)
-        self.row["phases"] = phases
-        self.row["interpret_s"] = phases.get("interpret")
-        self.row["lower_s"] = sum(v for k, v in phases.items() if k in {"lower", "backend"}) if phases else None
+        self.row.update(first_call.summary(self.first_calls))
+
+    def timed_once(self, subject, jitted, call) -> tuple[float, dict[str, float]]:
+        """Seconds of `call(jitted)`, and its phases. Nothing that a compiler has kept on disk is used."""
+        watch = first_call.Watch(subject, jitted)
+        clock = timing.Clock(self.cell.device)
+        with first_call.fresh_cache(self.cell.executor):
+            gc.collect()
+            gc.disable()
+            seeded(0)
+            try:
+                spent = clock.span(lambda: call(watch))
+            finally:
+                gc.enable()
+        return spent, watch.phases(spent)
+
+    def more_first_calls(self):
+        """First calls of further copies of the model, so that the figure has an interval. The last thing that is done:
+        a subject may have to forget what it compiled before.
+        """
+        self.note("first calls")
+        start, budget = time.monotonic(), self.options.budget
+        while len(self.first_calls) < first_call.MOST:
+            begin = time.monotonic()
+            enough = len(self.first_calls) >= first_call.FEWEST
+            if begin - start > budget * (1 if enough else 10) or self.first_calls[0][0] > 10 * budget:
+                break
+            with self.stage("raised"):
+                module = self.twin if self.cell.scale == "full" else self.make()
+                subject = type(self.subject)(self.cell.executor)
+                jitted = subject.jit(self.workload.target(module))
+                job = self.prepare(module, 0)
+                self.first_calls.append(self.timed_once(subject, jitted, lambda watch, job=job: self.call(job, watch)))
+                job.reset()
+        self.row.update(first_call.summary(self.first_calls))
 
     def judge_errors(self, expected):
         """Eager raises, as the model says it does: jitted must raise the same, on the first call and on later ones."""
@@ -308,13 +333,14 @@ class Measurement:
                                   clock=timing.Clock(self.cell.device), budget=self.options.budget)
         self.row["retimed"] = self.subject.mark(self.jitted)["misses"] - before["misses"]
         self.row.update(times.summary())
-        self.row["break_even"] = break_even(self.row)
         self.samples = [{"eager_s": times.first, "run_s": times.second, "inner": times.inner}]
         self.note("memory")
         with self.stage("raised"):
             self.row["eager_peak_bytes"] = memory.peak_bytes(lambda: self.call(eager_job, self.target),
                                                              self.cell.device)
             self.row["peak_bytes"] = memory.peak_bytes(lambda: self.call(jitted_job, self.jitted), self.cell.device)
+        self.more_first_calls()
+        self.row["break_even"] = break_even(self.row)
 
     # Calling.
 

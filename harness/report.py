@@ -89,10 +89,12 @@ def figures(summary: Summary) -> pd.DataFrame:
     rows = []
     for row in summary.run.cells.to_dict("records"):
         interval = f"{row['ratio_low']:.2f} to {row['ratio_high']:.2f}" if known(row["ratio"]) else None
+        first = " to ".join(text(scaled(row[key], 1e3)) for key in ("first_call_low", "first_call_high")
+                            if known(row[key]))
         rows.append({
             "cell": row["cell"], "status": row["status"], "parity": row["parity"], "hits": row["hits"],
-            "first call ms": scaled(row["first_call_s"], 1e3), "interpret ms": scaled(row["interpret_s"], 1e3),
-            "by phases %": phases_share(row),
+            "first call ms": scaled(row["first_call_s"], 1e3), "first 95 %": first or None,
+            "cold ms": scaled(row["cold_call_s"], 1e3), "phases ms": phases_text(row), "by phases %": phases_share(row),
             "warm ms": scaled(row["run_s"], 1e3), "eager ms": scaled(row["eager_s"], 1e3),
             "ratio": scaled(row["ratio"], 1), "95 %": interval, "pays after": scaled(row["break_even"], 1),
             "instructions": row["instructions"], "native": row["native_instructions"], "graphs": row["graphs"],
@@ -137,6 +139,12 @@ def growth_table(summary: Summary) -> pd.DataFrame:
         shown[column] = [f"{1e3 * v:.3g} ms" if q.endswith("_s") else f"{v:.0f}"
                          for v, q in zip(shown[column], shown["quantity"])]
     return shown
+
+
+def phases_text(row: dict) -> str | None:
+    """The phases of the first call that took any time, in their order."""
+    phases = row["phases"] or {}
+    return ", ".join(f"{name} {1e3 * seconds:.2f}" for name, seconds in phases.items() if seconds) or None
 
 
 def phases_share(row: dict):

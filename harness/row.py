@@ -12,7 +12,8 @@ COUNTERS = ("instructions", "native_instructions", "graphs", "operations", "guar
 #: A cell's fields before anything is known about it.
 BLANK: dict = {
     "status": None, "detail": "", "parity": "none", "max_abs_err": None,
-    "first_call_s": None, "interpret_s": None, "lower_s": None, "phases": {},
+    "first_call_s": None, "first_call_low": None, "first_call_high": None, "first_calls": None, "cold_call_s": None,
+    "interpret_s": None, "lower_s": None, "phases": {},
     **dict.fromkeys(COUNTERS),
     "run_s": None, "eager_s": None, "ratio": None, "ratio_low": None, "ratio_high": None,
     "pairs": None, "inner": None, "warmup": None, "noisy": None, "break_even": None,

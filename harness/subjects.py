@@ -53,7 +53,7 @@ class Subject:
         return []
 
     def phases(self, jitted) -> dict[str, float]:
-        """Seconds of the first call by phase. Empty where the subject does not say."""
+        """Seconds of all recording calls so far by phase. Empty where the subject does not say."""
         return {}
 
     def counters(self, jitted) -> dict:
@@ -119,8 +119,11 @@ class Interpreter(Subject):
         return [shortened(str(reason)) for entry in jitted.stats.entries for reason in entry.missed]
 
     def phases(self, jitted):
-        entries = jitted.stats.entries
-        return {name: float(seconds) for name, seconds in entries[0].phases.items()} if entries else {}
+        found: dict[str, float] = {}
+        for entry in jitted.stats.entries:
+            for name, seconds in entry.phases.items():
+                found[name] = found.get(name, 0.0) + float(seconds)
+        return found
 
     def counters(self, jitted):
         entries = list(jitted.stats.entries)

@@ -80,8 +80,8 @@ def test_what_is_slower_by_construction_is_found_to_be(run):
     for model in ("LLaMAMoE", "Good"):
         slow, same = rows(run)[model, "Threefold"], rows(run)[model, "eager"]
         assert slow["ratio_low"] <= slow["ratio"] <= slow["ratio_high"]
-        # Wide enough for a machine on which ten other things run.
-        assert 1.5 < slow["ratio"] < 6
+        # A long call loses its core more often than a short one: on a busy machine there is no upper bound.
+        assert slow["ratio"] > 1.5
         assert slow["ratio_low"] > 1
         assert same["ratio_low"] < 1.5
         assert same["ratio_high"] > 1 / 1.5
