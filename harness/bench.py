@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
+import os
+import signal
 import sys
 import time
 from dataclasses import asdict, dataclass
@@ -60,19 +63,22 @@ class Prepared:
     subjects: dict
     refused: dict[str, str]
     device: str
+    #: What is worth saying once nothing is wrong with the command.
+    notes: tuple[str, ...] = ()
 
 
-def prepare(request: Request, say) -> Prepared:
+def prepare(request: Request) -> Prepared:
     """Looks everything up and plans. Raises UsageError for what is not there."""
     models = select(request.models)
     workloads = workload_names(request.workloads)
     subjects = [find(name) for name in dict.fromkeys(request.subjects or ["interpreter"])]
-    device = resolve_device(request.device, say)
+    device, notes = resolve_device(request.device)
     executors = expand(request.executors or ["eager"], available_executors(device), EXECUTORS, "executor")
     dtypes = expand(request.dtype or ["float32"], ("float32", "bfloat16", "float64"), DTYPES, "dtype")
     cells = plan(models, workloads, subjects, executors, dtypes=dtypes, device=device, scale=request.scale,
                  depths=request.depth or [None])
-    return Prepared(shard(cells, request.shard), {m.name: m for m in models}, {s.name: s for s in subjects}, {}, device)
+    return Prepared(shard(cells, request.shard), {m.name: m for m in models}, {s.name: s for s in subjects}, {}, device,
+                    notes)
 
 
 def planned(folder) -> Prepared:
@@ -84,15 +90,45 @@ def planned(folder) -> Prepared:
 
 
 def select(patterns):
+    """The models of these names. Those in files of one's own are imported here, and what that changes of this process
+    is put back. UsageError: there is no such model.
+    """
     try:
         from models import UnknownModel
         from models import select as choose
     except ImportError as error:
         raise UsageError(f"the zoo cannot be imported: {error}") from error
     try:
-        return choose(patterns)
+        with unchanged():
+            return choose(patterns)
     except UnknownModel as error:
         raise UsageError(f"--models: {error}") from None
+
+
+@contextlib.contextmanager
+def unchanged():
+    """Puts back what code that is imported may change of this process, and with it of all cells: torch's defaults,
+    the standard streams, the directory, what signals do. What it prints goes to standard error.
+    """
+    import torch
+    dtype, threads, grad = torch.get_default_dtype(), torch.get_num_threads(), torch.is_grad_enabled()
+    deterministic = torch.are_deterministic_algorithms_enabled()
+    streams, directory = (sys.stdin, sys.stdout, sys.stderr), os.getcwd()
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
+    handlers = [signal.getsignal(number) for number in numbers]
+    sys.stdout = sys.stderr
+    try:
+        yield
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = streams
+        os.chdir(directory)
+        with contextlib.suppress(ValueError):
+            for number, handler in zip(numbers, handlers):
+                signal.signal(number, handler)
+        torch.set_default_dtype(dtype)
+        torch.set_num_threads(threads)
+        torch.set_grad_enabled(grad)
+        torch.use_deterministic_algorithms(deterministic)
 
 
 def workload_names(names) -> list[str]:
@@ -105,13 +141,15 @@ def workload_names(names) -> list[str]:
 
 def expand(names, everything, known, what) -> list[str]:
     """The names, "all" replaced by those that this machine can do. UsageError: one that is not known."""
-    if "all" in names:
-        return list(everything)
     for name in names:
         if ":" in name and what == "executor":
             check_own(name)
-        elif name not in known:
-            raise UsageError(f"unknown {what} {name!r}{nearest(name, known)}; known are {', '.join(known)}, or all")
+        elif name not in known and name != "all":
+            option = {"executor": "--executors", "dtype": "--dtype"}[what]
+            raise UsageError(f"{option} {name}: unknown {what}{nearest(name, known)}; known are {', '.join(known)}, "
+                             "or all")
+    if "all" in names:
+        return list(everything)
     return list(dict.fromkeys(names))
 
 
@@ -127,23 +165,20 @@ def available_executors(device: str) -> tuple[str, ...]:
     return EXECUTORS if device.startswith("cuda") else tuple(e for e in EXECUTORS if e != "cudagraphs")
 
 
-def resolve_device(name: str, say) -> str:
-    """"cpu" or "cuda:N"; "auto" is CUDA where there is one, and says so once where there is none."""
+def resolve_device(name: str) -> tuple[str, tuple[str, ...]]:
+    """"cpu" or "cuda:N", and what to say of it: "auto" is CUDA where there is one. UsageError: there is no such one."""
     if name == "cpu":
-        return "cpu"
+        return "cpu", ()
     if name != "auto" and name.split(":", maxsplit=1)[0] != "cuda":
         raise UsageError(f"--device {name}: unknown; it is auto, cpu, cuda or cuda:N")
     devices = cuda_devices()
     if name == "auto":
-        if not devices:
-            say("no CUDA device here: running on the CPU")
-            return "cpu"
-        return "cuda:0"
+        return ("cuda:0", ()) if devices else ("cpu", ("no CUDA device here: running on the CPU",))
     index = name.partition(":")[2] or "0"
     if not index.isdigit() or int(index) >= len(devices):
         there = f"there are {len(devices)}: {', '.join(devices)}" if devices else "this machine has no CUDA device"
         raise UsageError(f"--device {name}: not there; {there}")
-    return f"cuda:{index}"
+    return f"cuda:{index}", ()
 
 
 def preload(prepared: Prepared):
@@ -175,7 +210,7 @@ def bench(request: Request, say=print) -> int:
     if request.resume and request.planless():
         prepared = planned(request.out)
     else:
-        prepared = prepare(request, say)
+        prepared = prepare(request)
     at_once = jobs(request, prepared)
     options = bounded(request.options or Options(), prepared.device, at_once)
     folder = request.out or Path("results") / datetime.datetime.now(datetime.UTC).strftime("%Y%m%d-%H%M%S")
@@ -190,6 +225,8 @@ def bench(request: Request, say=print) -> int:
         options = Options(**{**store.run["options"], "without": tuple(store.run["options"]["without"]),
                              "timeout": options.timeout, "memory": options.memory})
         check_lookasides(options.without)
+    for note in prepared.notes:
+        say(note)
     with store:
         status = fill(store, prepared, options, expected, at_once, say)
     return conclude(store, status, say, request.baseline)

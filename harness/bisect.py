@@ -55,19 +55,20 @@ class Found:
     steps: list[tuple[str, str]]
 
 
+#: A name in a cell's id: of something in a file, which may lie in folders, or without any slash.
+NAME = r"((?:.*?\.py:)?[^/]+)"
+ID = re.compile(rf"{NAME}/([\w-]+)/{NAME}/{NAME}/(\w+)/(cpu|cuda:\d+)/(\w+?)(?:-(\d+))?")
+SHORT = re.compile(rf"{NAME}/([\w-]+)")
+
+
 def cell_of(text: str) -> Cell:
     """The cell of this id; "model/workload" stands for the interpreter with the eager executor. UsageError."""
-    head, dot, rest = text.partition(".py:")
-    parts = rest.split("/") if dot else text.split("/")
-    if dot:
-        parts[0] = f"{head}.py:{parts[0]}"
-    if len(parts) == 2:
-        return Cell(parts[0], parts[1], "interpreter")
-    size = re.fullmatch(r"(\w+?)(?:-(\d+))?", parts[-1])
-    if len(parts) != 7 or not size:
-        raise UsageError(f"{text} is not a cell: expected MODEL/WORKLOAD, or an id as `run` prints them")
-    model, workload, subject, executor, dtype, device, _ = parts
-    return Cell(model, workload, subject, executor, dtype, device, size[1], int(size[2]) if size[2] else None)
+    if found := SHORT.fullmatch(text):
+        return Cell(found[1], found[2], "interpreter")
+    if found := ID.fullmatch(text):
+        model, workload, subject, executor, dtype, device, size, depth = found.groups()
+        return Cell(model, workload, subject, executor, dtype, device, size, int(depth) if depth else None)
+    raise UsageError(f"{text} is not a cell: expected MODEL/WORKLOAD, or an id as `run` prints them")
 
 
 class Bench:

@@ -104,7 +104,7 @@ def runs_of(arguments, base: str, head: str):
     from harness.revisions import resolve, run_both
     root = arguments.repository or ROOT
     revisions = resolve(base, root), resolve(head, root)
-    prepared = prepare(request(arguments), say_aside)
+    prepared = prepare(request(arguments))
     return run_both(revisions, prepared, options(arguments), say_aside, root, root / "results" / "cache")
 
 
@@ -175,7 +175,7 @@ def prepared_for(cell):
     from harness.bench import Prepared, resolve_device, select
     from harness.subjects import find
     if cell.device != "cpu":
-        resolve_device(cell.device, say_aside)
+        resolve_device(cell.device)
     [model] = select([cell.model])[:1]
     if cell.workload not in model.workloads:
         raise UsageError(f"{cell.id}: {model.supports(cell.workload)}")
@@ -272,6 +272,6 @@ def repro_command(arguments) -> int:
 def nightly_command(arguments) -> int:
     from harness.bench import prepare
     from harness.nightly import nightly
-    prepared = prepare(request(arguments), say)
+    prepared = prepare(request(arguments))
     return nightly(prepared, options(arguments), say, root=arguments.repository or ROOT, base=arguments.base,
                    head=arguments.head)

@@ -17,7 +17,7 @@ def nearest(word, known, *, count=3):
     """The known words most like `word`, best first, as a text for an error message: " (nearest: a, b)" or ""."""
     import difflib
     folded = {k.lower(): k for k in known}
-    close = difflib.get_close_matches(word.lower(), folded, n=count, cutoff=0.4)
+    close = difflib.get_close_matches(word.lower(), folded, n=count, cutoff=0.6)
     if not close:
         close = [k for k in folded if word.lower() in k][:count]
     return f" (nearest: {', '.join(folded[c] for c in close)})" if close else ""

@@ -31,8 +31,7 @@ class Cell:
     def id(self) -> str:
         """A stable name, the same in every run and revision: it joins rows in comparisons and names cells to people."""
         size = self.scale if self.depth is None else f"{self.scale}-{self.depth}"
-        return "/".join(part.replace("/", "_") for part in (
-            self.model, self.workload, self.subject, self.executor, self.dtype, self.device, size))
+        return "/".join((self.model, self.workload, self.subject, self.executor, self.dtype, self.device, size))
 
     def asdict(self) -> dict:
         return dataclasses.asdict(self)

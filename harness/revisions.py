@@ -197,6 +197,8 @@ def run_both(revisions: tuple[Revision, Revision], prepared: Prepared, options: 
             (Path(top) / str(number)).mkdir()
             check_out(revision, Path(top) / str(number), root)
             folders.append(results / key(Path(top) / str(number) / "interpreter", prepared, options))
+    for note in prepared.notes:
+        say(note)
     kept = [finished(folder) for folder in folders]
     same = folders[0] == folders[1]
     if all(kept) and not same:

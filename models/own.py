@@ -36,7 +36,7 @@ def own(spec: str) -> list[Model]:
             check(place, key)
         return [entry(place, key) for key in usable]
     if find(place, name) is None:
-        near = difflib.get_close_matches(name, offered, n=3, cutoff=0.4) or list(offered)
+        near = difflib.get_close_matches(name, offered, n=3, cutoff=0.6) or list(offered)
         hint = f"it has {', '.join(near)}" if near else "it has no torch.nn.Module at all"
         raise UnknownModel(f"{place}: no torch.nn.Module named {name!r} in it: {hint}")
     check(place, name)
@@ -89,6 +89,8 @@ def example_inputs(place: str, name: str, draw: Draw) -> tuple:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(draw.seed)
         given = find(place, name)().example_inputs()
+    if given is None:
+        raise TypeError(f"{name}.example_inputs() returned None: it returns forward's arguments, as (x,) or (x, y)")
     return tuple(tree_map(move, tuple(given) if isinstance(given, (tuple, list)) else (given,)))
 
 

@@ -3,6 +3,7 @@
 import difflib
 from fnmatch import fnmatchcase
 from functools import cache
+from pathlib import Path
 
 from models.adapters import adapters, loras
 from models.architectures import config_names, stands_for
@@ -54,6 +55,8 @@ def matches(pattern: str) -> list[Model]:
     if not found and pattern.startswith(PREFIX) and not available():
         raise UnknownModel(f"model {pattern!r} needs transformers: pip install 'zoobench[hf]'")
     if not found and pattern.endswith(".py"):
+        if not Path(pattern).is_file():
+            raise UnknownModel(f"{pattern}: no such file")
         raise UnknownModel(f"{pattern}: which class of it? {pattern}:Name is one, {pattern}:* are all")
     if not found:
         raise UnknownModel(f"unknown model {pattern!r}: {suggestion(pattern)}")
@@ -71,7 +74,8 @@ def of_family(name: str) -> list[Model]:
 def suggestion(pattern: str) -> str:
     """The names nearest to a pattern that matched nothing."""
     names = {name.lower(): name for name in [*config_names(), *(model.name for model in zoo())]}
-    near = difflib.get_close_matches(pattern.lower().replace("*", ""), names, n=3, cutoff=0.4)
+    near = difflib.get_close_matches(pattern.lower().replace("*", ""), names, n=3, cutoff=0.6)
+    near = near or [name for name in names if pattern.lower() in name][:3]
     if not near:
         return "`python -m harness list` lists the models"
     return f"did you mean {', '.join(names[name] for name in near)}?"

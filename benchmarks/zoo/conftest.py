@@ -26,7 +26,7 @@ def prepared(config):
         config.zoo = prepare(Request(
             models=option("--models"), workloads=option("--workloads") or ["forward"],
             subjects=option("--subjects") or ["eager", "interpreter"], executors=option("--executors"),
-            dtype=option("--dtype"), device=option("--device")), print)
+            dtype=option("--dtype"), device=option("--device")))
         config.zoo.cells = [cell for cell in config.zoo.cells if config.zoo.models[cell.model].expected is None]
         preload(config.zoo)
     return config.zoo

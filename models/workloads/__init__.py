@@ -41,12 +41,13 @@ def expand_workloads(names: list[str] | None) -> list[Workload]:
     """
     if not names:
         names = list(DEFAULT_WORKLOADS)
+    for name in names:
+        if name not in WORKLOADS and name != "all":
+            near = difflib.get_close_matches(name, WORKLOADS, n=3, cutoff=0.6)
+            hint = f"did you mean {', '.join(near)}?" if near else f"there are {', '.join(WORKLOADS)}, or all"
+            raise UnknownWorkload(f"unknown workload {name!r}: {hint}")
     if "all" in names:
         return list(WORKLOADS.values())
-    for name in names:
-        if name not in WORKLOADS:
-            near = difflib.get_close_matches(name, WORKLOADS, n=3, cutoff=0.4) or list(WORKLOADS)
-            raise UnknownWorkload(f"unknown workload {name!r}: did you mean {', '.join(near)}?")
     return [WORKLOADS[name] for name in dict.fromkeys(names)]
 
 

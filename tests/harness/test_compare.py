@@ -49,7 +49,7 @@ def compare(harness, base, head):
     return run
 
 
-CELL = "Good/forward/tests_harness_zoo_subjects.py:Ledgered"
+CELL = "Good/forward/tests/harness/zoo/subjects.py:Ledgered"
 
 
 def test_a_run_and_itself(compare):

@@ -175,7 +175,7 @@ CELL = Cell("m", "forward", "dynamo")
 def test_cell_ids_are_stable_and_unique():
     assert CELL.id == "m/forward/dynamo/eager/float32/cpu/tiny"
     assert Cell("m", "forward", "dynamo", depth=4).id.endswith("/tiny-4")
-    assert Cell("a/b.py:C", "forward", "x/y.py:Z").id.count("/") == 6
+    assert Cell("a/b.py:C", "forward", "interpreter").id == "a/b.py:C/forward/interpreter/eager/float32/cpu/tiny"
     assert Cell.fromdict(CELL.asdict()) == CELL
 
 
@@ -261,7 +261,10 @@ def test_smallest_of_alternatives_is_one(either):
 
 
 @pytest.mark.parametrize("cell", [CELL, Cell("a", "train", "interpreter", "aot", "bfloat16", "cuda:0", "full", 12),
-                                  Cell("Llama-3.1-8B", "decode-batched", "dynamo-fullgraph")])
+                                  Cell("Llama-3.1-8B", "decode-batched", "dynamo-fullgraph"),
+                                  Cell("own/m.py:Net", "train", "x/y.py:Jit", "/z/e.py:run", "float64", "cpu", depth=2),
+                                  Cell("a", "forward", "x/y.py:Jit", "pkg.mod:run"),
+                                  Cell("/m.py:Net", "forward", "eager")])
 def test_a_cells_id_names_it(cell):
     assert cell_of(cell.id) == cell
 
