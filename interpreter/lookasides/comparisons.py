@@ -22,6 +22,8 @@ def compares_items(kind):
 def of_sequences(kind, length_decides):
     """The comparisons of a type of sequences: the first items that are not equal decide, else the lengths.
 
+    Where a comparison of items has made a sequence so short that it has no such item any more, the lengths decide too.
+
     ``length_decides``: sequences of different lengths are unequal before an item is asked.
     """
     item_of, length_of, needed = kind.__getitem__, kind.__len__, compares_items(kind)
@@ -32,7 +34,7 @@ def of_sequences(kind, length_decides):
         while i < length_of(a) and i < length_of(b):
             left, right = item_of(a, i), item_of(b, i)
             if left is not right and not left == right:  # noqa: SIM201 - it is == that is asked
-                return i
+                return i if i < length_of(a) and i < length_of(b) else -1
             i += 1
         return -1
 

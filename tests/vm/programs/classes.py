@@ -314,3 +314,44 @@ def unsupported_comparison():
         pass
 
     A() < A()
+
+
+def comparisons_that_change_what_is_compared():
+    """Sequences compared while ``__eq__`` of an item shortens or lengthens them."""
+
+    def outcomes(change):
+        class Item:
+            def __init__(self, answer):
+                self.answer = answer
+
+            def __eq__(self, other):
+                change(first, second)
+                return self.answer
+
+            def __lt__(self, other):
+                return "less"
+
+            __gt__ = __lt__
+
+        results = []
+        for compare in (
+            lambda a, b: a == b, lambda a, b: a != b, lambda a, b: a < b, lambda a, b: a <= b, lambda a, b: a > b,
+            lambda a, b: a >= b, lambda a, b: 1 in a, lambda a, b: a.index(1), lambda a, b: a.count(1),
+            lambda a, b: a.remove(1),
+        ):  # fmt: skip
+            for answer in (False, True, NotImplemented):
+                for one, other in ((1, 1), (1, 2), (2, 1), (2, 2)):
+                    first, second = [Item(answer) for _ in range(one)], [Item(answer) for _ in range(other)]
+                    try:
+                        results.append((compare(first, second), len(first), len(second)))
+                    except Exception as error:
+                        results.append((type(error).__name__, str(error)))
+        return results
+
+    return [
+        outcomes(change)
+        for change in (
+            lambda a, b: a.clear(), lambda a, b: b.clear(), lambda a, b: (a.clear(), b.clear()),
+            lambda a, b: len(a) < 5 and a.append(1), lambda a, b: len(b) < 5 and b.append(1), lambda a, b: None,
+        )
+    ]  # fmt: skip
