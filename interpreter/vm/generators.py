@@ -169,8 +169,14 @@ class Generators:
     @hidden
     def resume(self, frame, value, error):
         """Step a frame for native code, in a nested loop."""
-        root = Root(self, self.frame)
+        back = self.frame
+        root = Root(self, back)
         root.drives = True
+        if error is None and (back is None or root.depth < self.limit):
+            frame.machine, frame.back, frame.hook, frame.state = self, root, None, RUNNING
+            frame.depth = root.depth + 1
+            frame.stack.append(value)
+            return self.nested(root, frame)
 
         def start():
             self.put_back(frame, root, None)
@@ -238,7 +244,7 @@ class Generators:
             return raise_in(frame, error)
         inner = frame.stack[-1]
         try:
-            if isinstance(error, GeneratorExit):
+            if issubclass(type(error), GeneratorExit):
                 self.close_inner(inner)
                 return raise_in(frame, error)
             thrower = getattr(inner, "throw", NULL)
@@ -273,7 +279,7 @@ class Generators:
         """Run a Frame that was just made to its end, nested, and give its value."""
         root = Root(self, frame.back)
         frame.back = root
-        return self.nested(root, lambda: frame)
+        return self.nested(root, frame)
 
     def successor(self):
         """The machine for a generator that outlives the run it was made in."""
@@ -345,4 +351,4 @@ class LoopEnd(Hook):
         return back
 
     def raised(self, back, error):
-        return self.ended(back) if isinstance(error, StopIteration) else NULL
+        return self.ended(back) if issubclass(type(error), StopIteration) else NULL

@@ -14,7 +14,7 @@ from .generators import Generators
 from .hiding import hidden
 from .iteration import Iteration
 from .ledger import Ledger
-from .limits import deeper
+from .limits import deeper, shallower
 from .names import Names
 from .natives import NATIVES
 from .operators import Operators
@@ -107,26 +107,27 @@ class Machine(Names, Attributes, Operators, Calls, Iteration, Generators, Reentr
 
     @hidden
     def nested(self, root, start):
-        """Enter a nested loop on top of ``root`` with what ``start`` gives, a value or a Frame."""
+        """Enter a nested loop on top of ``root``: with a Frame, or with what a function gives, a value or a Frame."""
         if root.back is not None and root.depth > self.limit:
             raise RecursionError("maximum recursion depth exceeded")
         outer, current.machine = current.machine, self
         error = None
+        deeper(self)
         try:
             self.frame = root
-            with deeper(self):
-                try:
-                    result = start()
-                    if type(result) is Frame:
-                        self.loop(result)
-                        result = root
-                    if result is root:
-                        error = root.error
-                        result = root.stack.pop() if error is None and root.stack else None
-                except BaseException as caught:
-                    error = caught
-                    error.__traceback__ = user_traceback(error)
+            try:
+                result = start if type(start) is Frame else start()
+                if type(result) is Frame:
+                    self.loop(result)
+                    result = root
+                if result is root:
+                    error = root.error
+                    result = root.stack.pop() if error is None and root.stack else None
+            except BaseException as caught:
+                error = caught
+                error.__traceback__ = user_traceback(error)
         finally:
+            shallower()
             self.frame = root.back
             current.machine = outer
         if error is None:
