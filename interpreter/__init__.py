@@ -11,6 +11,10 @@ import importlib
 import sys
 import types
 
+from interpreter.own_builtins import keep
+
+keep()
+
 _HOMES = {
     "interpret": "interpreter.interpret",
     "InterpreterError": "interpreter.vm.errors",

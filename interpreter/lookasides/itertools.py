@@ -7,10 +7,10 @@ from interpreter.lookasides.adding import added
 from interpreter.lookasides.asking import asks
 from interpreter.lookasides.builtins_iterables import calls_and_iterates, is_true, iterates
 from interpreter.lookasides.callables import Judged
-from interpreter.lookasides.hooks import atoms
+from interpreter.lookasides.hooks import atoms, plain
 from interpreter.lookasides.lent import INDEX, lend_number
 from interpreter.lookasides.registry import lookaside
-from interpreter.vm.reentry import entered, reenter
+from interpreter.vm.reentry import Entering, entered, reenter
 
 
 @lookaside(itertools.accumulate)
@@ -25,10 +25,10 @@ def chain_(*iterables):
     return itertools.chain(*[entered(each) for each in iterables])
 
 
-@lookaside(itertools.chain.from_iterable)
-def chain_from_iterable_(iterable, /):
+@lookaside(itertools.chain.from_iterable, native=True, needed=lambda args, kwargs: not plain(args[0]))
+def chain_from_iterable_(machine, iterable, /):
     """One iterable after another, from an iterable of them."""
-    return itertools.chain.from_iterable(map(reenter(entered), entered(iterable)))
+    return machine.original(itertools.chain.from_iterable, [map(Entering(machine), machine.entered(iterable))])
 
 
 @lookaside(itertools.combinations, needed=iterates)

@@ -17,7 +17,7 @@ from .binding import bind
 from .code import OPTIMIZED
 from .frame import Frame
 from .hooks import Instance, Then, hooked
-from .lookups import lookup, special
+from .lookups import derives, lookup, namespace_of, special
 from .reentry import Reentry
 from .values import NULL
 
@@ -41,7 +41,7 @@ class Calls:
             return self.call(function.__func__, [function.__self__, *args], kwargs)
         if kind in BUILTINS:
             owner = function.__self__
-            if owner is not None and type(owner) is not ModuleType:
+            if owner is not None and type(owner) is not ModuleType and not issubclass(type(owner), type):
                 target = lookup(type(owner), function.__name__)
                 if type(target) is MethodDescriptorType and target in self.routes:
                     result = self.stand_in(target, [owner, *args], kwargs)
@@ -49,7 +49,7 @@ class Calls:
                         return result
                 return self.call_native(function, args, kwargs)
             return self.call_listed(function, args, kwargs)
-        if isinstance(function, type):
+        if issubclass(kind, type):
             return self.call_class(function, kind, args, kwargs)
         if kind in DESCRIPTORS:
             return self.call_listed(function, args, kwargs)
@@ -172,9 +172,11 @@ class Calls:
         if type(new) is staticmethod:
             new = new.__func__
         if type(new) is FunctionType:
+            if special(type(cls), "__getattribute__") is not None:
+                new = self.finished(self.get_attribute(cls, "__new__"))
 
             def initialise(instance):
-                if not isinstance(instance, cls):
+                if not derives(type(instance), cls):
                     return instance
                 return self.initialise(instance, args, kwargs)
 
@@ -185,7 +187,7 @@ class Calls:
         if init is None or lookup(type(cls), "__call__") is not _type_call_slot:
             return self.call_native(cls, args, kwargs)
         instance = cls.__new__(cls, *args, **(kwargs or {}))
-        if not isinstance(instance, cls):
+        if not derives(type(instance), cls):
             return instance
         return self.initialise(instance, args, kwargs)
 
@@ -207,13 +209,17 @@ class Calls:
         key = native_key(function)
         self.note(key, "lookaside" if key in self.routes else "opaque")
         frame = self.frame
-        if frame.code is not None and (frame.builtins is not STANDARD or borrows(function)):
-            space = frame.globals if frame.builtins is STANDARD else {**frame.globals, "__builtins__": frame.builtins}
+        odd = frame.code is not None and frame.builtins is not STANDARD and not frame.plan.silent
+        if odd or (frame.code is not None and borrows(function)):
+            space = frame.globals
+            if odd or not dict.__contains__(space, "__builtins__"):
+                space = {**space, "__builtins__": frame.builtins}
             return FunctionType(_borrowing, space)(function, args, kwargs or {})
         return function(*args, **kwargs) if kwargs else function(*args)
 
 
 STANDARD = builtins.__dict__
+qualname_of = type.__dict__["__qualname__"].__get__
 _type_call_slot = type.__dict__["__call__"]
 
 
@@ -222,8 +228,8 @@ def borrows(function):
 
     Those of ``_abc`` call ``__subclasshook__``, which may look at its callers.
     """
-    if isinstance(function, type):
-        return issubclass(function, type) or function.__module__ == "typing"
+    if issubclass(type(function), type):
+        return issubclass(function, type) or namespace_of(function).get("__module__") == "typing"
     return type(function) is BuiltinFunctionType and (function.__self__ is type or function.__module__ == "_abc")
 
 
@@ -248,11 +254,12 @@ def native_key(function):
     if kind in BUILTINS or kind is MethodWrapperType:
         owner = function.__self__
         if owner is not None and type(owner) is not ModuleType:
-            found = lookup(owner if isinstance(owner, type) else type(owner), function.__name__)
+            cls = owner if issubclass(type(owner), type) else type(owner)
+            found = lookup(cls, function.__name__)
             if type(found) in DESCRIPTORS:
                 return found
-            return f"{type(owner).__qualname__}.{function.__name__}"
+            return f"{namespace_of(cls).get('__module__', 'builtins')}.{qualname_of(cls)}.{function.__name__}"
         return function
-    if isinstance(function, type) or kind in DESCRIPTORS:
+    if issubclass(kind, type) or kind in DESCRIPTORS:
         return function
     return kind

@@ -9,7 +9,7 @@ from .registry import VERSION
 from .values import NULL
 
 _PREFIXES = {GeneratorType: "gi_", CoroutineType: "cr_", AsyncGeneratorType: "ag_"}
-FRAME_NAMES = frozenset(("f_locals", "f_lineno", "f_code", "f_lasti", "f_back"))
+FRAME_NAMES = frozenset(("f_locals", "f_lineno", "f_code", "f_lasti", "f_back", "f_builtins"))
 LIVE_KINDS = frozenset((FrameType, *_PREFIXES))
 
 
@@ -47,6 +47,8 @@ def frame_attribute(shown, name):
             set_line(shown, frame.line)
     elif name == "f_lasti":
         return frame.offset if frame.state is not CREATED else -1
+    elif name == "f_builtins":
+        return frame.builtins
     elif name == "f_back":
         return live_frame(frame.back) if frame.back is not None else None
     return NULL

@@ -14,6 +14,7 @@ from types import (
 from .values import NULL
 
 mro_of = type.__dict__["__mro__"].__get__
+subtype_of = type.__dict__["__subclasscheck__"]
 namespace_of = type.__dict__["__dict__"].__get__
 dict_of = object.__getattribute__
 
@@ -48,8 +49,17 @@ def ready(kind):
 
 
 def derives(kind, base):
-    """Is ``base`` in the order of resolution of ``kind``? No ``__subclasscheck__`` is asked."""
-    return base in (mro_of(kind) or ready(kind))
+    """Is ``base`` in the order of resolution of ``kind``? No metaclass is asked.
+
+    ``derives(type(obj), base)`` is how C asks for an object's type: unlike ``isinstance`` it reads no ``__class__``.
+    Where ``base`` is a builtin class, ``issubclass`` is as good.
+    """
+    return subtype_of(base, kind)
+
+
+def has(kind, name):
+    """Do objects of this type have a special method? No metaclass is asked."""
+    return lookup(kind, name) is not NULL
 
 
 def verdicts(kind):

@@ -1,19 +1,39 @@
 """Globals, the names of class bodies and modules, cells, and imports."""
 
 import builtins
-from types import ModuleType
+from contextlib import contextmanager
+from types import FunctionType, ModuleType
 
 from .frame import Frame
 from .imports import import_submodule
 from .values import NULL
 
-_builtins = builtins.__dict__
-
 
 def builtins_of(names):
     """The builtins that code with these globals sees, as a mapping."""
     found = dict.get(names, "__builtins__", builtins)
-    return found.__dict__ if isinstance(found, ModuleType) else found
+    return found.__dict__ if issubclass(type(found), ModuleType) else found
+
+
+@contextmanager
+def seen_builtins(names, found):
+    """While a function is made whose globals name no builtins: they name those that the new function is to see."""
+    if dict.__contains__(names, "__builtins__"):
+        yield
+        return
+    dict.__setitem__(names, "__builtins__", found)
+    try:
+        yield
+    finally:
+        dict.pop(names, "__builtins__", None)
+
+
+def new_function(frame, code, name=None, defaults=None, closure=None):
+    """A function with the globals and builtins of a frame."""
+    if dict.__contains__(frame.globals, "__builtins__"):
+        return FunctionType(code, frame.globals, name, defaults, closure)
+    with seen_builtins(frame.globals, frame.builtins):
+        return FunctionType(code, frame.globals, name, defaults, closure)
 
 
 class Names:

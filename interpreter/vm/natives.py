@@ -14,7 +14,8 @@ from .frame import CellType, Frame, Root
 from .generators import frame_of
 from .limits import set_user_limit, user_limit
 from .looking import clear, visible_names
-from .names import builtins_of
+from .lookups import derives, has
+from .names import builtins_of, seen_builtins
 from .pyframes import live_frame, user_traceback
 from .values import NULL
 
@@ -105,7 +106,7 @@ def sorted_names(machine, space):
     if type(space) is dict:
         return sorted(space)
     names = machine.invoke(space.keys)
-    if not isinstance(names, list):
+    if not issubclass(type(names), list):
         raise TypeError(f"dir(): expected keys() of locals to be a list, not '{type(names).__name__}'")
     machine.invoke(names.sort)
     return names
@@ -138,7 +139,7 @@ class _Closure:
 def user_builtins(machine):
     """What new globals get as ``__builtins__``."""
     frame = user_frame(machine)
-    return builtins if frame is None or frame.builtins is builtins.__dict__ else frame.builtins
+    return builtins.__dict__ if frame is None else frame.builtins
 
 
 def _spaces(machine, global_names, local_space):
@@ -159,21 +160,29 @@ def evaluated(machine, args, kwargs):
         return None
     spaces.update(kwargs)
     names, local_space = spaces.get("globals"), spaces.get("locals")
-    if names is not None and not isinstance(names, dict):
+    if names is not None and not issubclass(type(names), dict):
         return None
-    if local_space is not None and not hasattr(type(local_space), "__getitem__"):
+    if local_space is not None and not has(type(local_space), "__getitem__"):
         return None
     return args[0], names, local_space
+
+
+def run_natively(function, args, kwargs):
+    """Where there is no user's frame, or nothing that could be run: globals get the builtins of everybody."""
+    names = args[1] if len(args) > 1 else kwargs.get("globals")
+    if type(names) is dict:
+        names.setdefault("__builtins__", builtins.__dict__)
+    return function(*args, **kwargs)
 
 
 @native(builtins.eval)
 def eval_(machine, *args, **kwargs):
     given = evaluated(machine, args, kwargs)
     if given is None:
-        return eval(*args, **kwargs)
+        return run_natively(eval, args, kwargs)
     source, globals, locals = given
     space, names = _spaces(machine, globals, locals)
-    if isinstance(source, CodeType):
+    if type(source) is CodeType:
         if source.co_freevars:
             return eval(*args, **kwargs)
         sys.audit("exec", source)
@@ -183,8 +192,8 @@ def eval_(machine, *args, **kwargs):
 
 def compile_source(machine, source, mode):
     """Compile text as ``eval`` and ``exec`` do: with the ``__future__`` flags of the caller."""
-    if mode == "eval" and isinstance(source, (str, bytes, bytearray)):
-        source = source.lstrip(" \t" if isinstance(source, str) else b" \t")
+    if mode == "eval" and issubclass(type(source), (str, bytes, bytearray)):
+        source = source.lstrip(" \t" if issubclass(type(source), str) else b" \t")
     frame = user_frame(machine)
     flags = frame.code.co_flags & 0x1FF0000 if frame is not None else 0
     return compile(source, "<string>", mode, flags, True)
@@ -195,10 +204,10 @@ def exec_(machine, *args, **kwargs):
     closure = kwargs.get("closure")
     given = evaluated(machine, args, {name: value for name, value in kwargs.items() if name != "closure"})
     if given is None:
-        return exec(*args, **kwargs)
+        return run_natively(exec, args, kwargs)
     source, globals, locals = given
     space, names = _spaces(machine, globals, locals)
-    if isinstance(source, CodeType):
+    if type(source) is CodeType:
         free = len(source.co_freevars)
         good = closure is None or (
             type(closure) is tuple and len(closure) == free and all(type(c) is CellType for c in closure)
@@ -223,13 +232,10 @@ def function_(machine, *args, **kwargs):
     """A new function sees the builtins of the frame that makes it, unless its globals name others."""
     frame = user_frame(machine)
     names = args[1] if len(args) > 1 else kwargs.get("globals")
-    if frame is None or frame.builtins is builtins.__dict__ or type(names) is not dict or "__builtins__" in names:
+    if not issubclass(type(names), dict):
         return FunctionType(*args, **kwargs)
-    names["__builtins__"] = frame.builtins
-    try:
+    with seen_builtins(names, builtins.__dict__ if frame is None else frame.builtins):
         return FunctionType(*args, **kwargs)
-    finally:
-        del names["__builtins__"]
 
 
 @native(builtins.super)
@@ -315,7 +321,7 @@ def getrecursionlimit_(machine):
 
 @native(sys.setrecursionlimit)
 def setrecursionlimit_(machine, limit, /):
-    if not isinstance(limit, int) or limit < 1:
+    if not issubclass(type(limit), int) or limit < 1:
         return sys.setrecursionlimit(limit)
     depth = machine.frame.depth
     if limit <= depth:
@@ -331,13 +337,13 @@ def setrecursionlimit_(machine, limit, /):
 def warn_(machine, message, category=None, stacklevel=1, source=None, **kwargs):
     """``warnings.warn``, whose level counts the user's frames."""
     frame = user_frame(machine)
-    if frame is None or kwargs or not isinstance(stacklevel, int):
+    if frame is None or kwargs or not issubclass(type(stacklevel), int):
         return warnings.warn(message, category, stacklevel, source, **kwargs)
-    if isinstance(message, Warning):
+    if issubclass(type(message), Warning):
         category = type(message)
     elif category is None:
         category = UserWarning
-    if not (isinstance(category, type) and issubclass(category, Warning)):
+    if not (issubclass(type(category), type) and issubclass(category, Warning)):
         raise TypeError(f"category must be a Warning subclass, not '{type(category).__name__}'")
     shown = live_frame(frame)
     internal = is_internal(shown)
@@ -364,11 +370,11 @@ def is_internal(frame):
 def _thrown(machine, args):
     """The exception that ``throw(type, value, traceback)`` means."""
     kind, value, traceback = (*args, None, None)[:3]
-    if traceback is not None and not isinstance(traceback, TracebackType):
+    if traceback is not None and type(traceback) is not TracebackType:
         raise TypeError("throw() third argument must be a traceback object")
-    if isinstance(kind, type) and issubclass(kind, BaseException):
-        error = value if isinstance(value, kind) else _instance(machine, kind, value)
-    elif isinstance(kind, BaseException):
+    if issubclass(type(kind), type) and issubclass(kind, BaseException):
+        error = value if derives(type(value), kind) else _instance(machine, kind, value)
+    elif issubclass(type(kind), BaseException):
         if value is not None:
             raise TypeError("instance exception may not have a separate value")
         error = kind
@@ -384,11 +390,11 @@ def _thrown(machine, args):
 def _instance(machine, kind, value):
     """An exception of a class; what goes wrong in making it is raised in the generator in its stead."""
     try:
-        parts = () if value is None else value if isinstance(value, tuple) else (value,)
+        parts = () if value is None else value if issubclass(type(value), tuple) else (value,)
         error = machine.invoke(kind, *parts)
     except BaseException as caught:
         return caught
-    if isinstance(error, BaseException):
+    if issubclass(type(error), BaseException):
         return error
     return TypeError(f"calling {kind!r} should have returned an instance of BaseException, not {type(error)!r}")
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import CodeType, FrameType, FunctionType, TracebackType
 
 from .frame import Frame, Root
+from .names import seen_builtins
 from .registry import VERSION
 
 _RETURN_GENERATOR = bytes([opcode.opmap["RETURN_GENERATOR"], 0])
@@ -108,7 +109,8 @@ def frame_object(frame: Frame, filled: bool = False) -> FrameType:
         return shown
     if frame.namespace is not None:
         names = tuple(dict.fromkeys(frame.plan.names))
-        shown = eval(_template(frame, names, 0), frame.globals, frame.namespace).gi_frame
+        with seen_builtins(frame.globals, frame.builtins):
+            shown = eval(_template(frame, names, 0), frame.globals, frame.namespace).gi_frame
     elif filled:
         bound = frame.bound()
         rest = [name for name in frame.plan.names if name not in bound]

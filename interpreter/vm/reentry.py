@@ -21,6 +21,8 @@ from .lookups import Host, derives, lookup, special
 from .natives import native
 from .values import NULL
 
+PLAIN = frozenset((list, tuple, dict, set, frozenset, str, bytes, range, GeneratorType))
+
 
 class Reentry(Host):
     """A callable for native code which runs ``function`` in the machine."""
@@ -48,7 +50,7 @@ def runs_python(function):
         return True
     if kind is partial:
         return runs_python(function.func)
-    if isinstance(function, type):
+    if issubclass(kind, type):
         new = lookup(function, "__new__")
         return any(special(function, name) is not None for name in ("__new__", "__init__")) or type(new) is staticmethod
     return special(kind, "__call__") is not None
@@ -57,9 +59,7 @@ def runs_python(function):
 def runs_python_to_iterate(iterable):
     """Would native code that iterates ``iterable`` run Python code, other than a generator's?"""
     kind = type(iterable)
-    if kind is GeneratorType:
-        return False
-    if derives(kind, Host):
+    if kind in PLAIN or derives(kind, Host):
         return False
     if any(special(kind, name) is not None for name in ("__iter__", "__next__")):
         return True
@@ -80,6 +80,25 @@ class Entered(Host):
 
     def __reduce__(self):
         return identity, (self.iterable,)
+
+
+class Entering(Host):
+    """What native code calls for each iterable that it is going to iterate."""
+
+    __slots__ = ("machine",)
+
+    def __init__(self, machine):
+        self.machine = machine
+
+    def __call__(self, iterable):
+        return self.machine.entered(iterable)
+
+    def __reduce__(self):
+        return that_changes_nothing, ()
+
+
+def that_changes_nothing():
+    return identity
 
 
 class EnteredIterator(Host):

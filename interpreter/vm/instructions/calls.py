@@ -1,9 +1,9 @@
 """Calls, returns and the making of functions."""
 
-from types import FunctionType
-
 from ..frame import CellType, Frame
 from ..generators import generator_returned
+from ..lookups import has
+from ..names import new_function
 from ..pyframes import part_with
 from ..registry import HANDLERS, VERSION, instruction
 from ..values import NULL
@@ -72,13 +72,9 @@ def CALL_FUNCTION_EX(frame, flags):
         stack.pop()
         function = stack.pop()
     if type(args) is not tuple:
-        if not hasattr(type(args), "__iter__") and not hasattr(type(args), "__getitem__"):
+        if not has(type(args), "__iter__") and not has(type(args), "__getitem__"):
             raise TypeError(f"{called(function)} argument after * must be an iterable, not {type(args).__name__}")
         args = machine.unpack(args)
-    if kwargs is not None and type(kwargs) is not dict:
-        if not hasattr(type(kwargs), "keys"):
-            raise TypeError(f"{called(function)} argument after ** must be a mapping, not {type(kwargs).__name__}")
-        kwargs = machine.unpack_mapping(kwargs)
     result = machine.call(function, [*args], kwargs or None)
     if type(result) is Frame:
         return result
@@ -132,7 +128,7 @@ def give_back(frame, value, passed):
 def MAKE_FUNCTION(frame, flags):
     stack = frame.stack
     code = stack.pop()
-    function = FunctionType(code, frame.globals, None, None, stack.pop() if flags & 8 else None)
+    function = new_function(frame, code, closure=stack.pop() if flags & 8 else None)
     if flags & 4:
         annotate(function, stack.pop())
     if flags & 2:
@@ -147,7 +143,7 @@ def MAKE_PLAIN_FUNCTION(frame, operand):
     stack = frame.stack
     code = stack.pop()
     closure = tuple(CellType() for _ in code.co_freevars) if code.co_freevars else None
-    stack.append(FunctionType(code, frame.globals, None, None, closure))
+    stack.append(new_function(frame, code, closure=closure))
 
 
 @instruction()
@@ -156,7 +152,7 @@ def SET_FUNCTION_ATTRIBUTE(frame, flag):
     function = stack.pop()
     value = stack.pop()
     if flag == 8:
-        made = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, value)
+        made = new_function(frame, function.__code__, function.__name__, function.__defaults__, value)
         made.__kwdefaults__, made.__annotations__ = function.__kwdefaults__, function.__annotations__
         made.__qualname__, made.__module__, made.__doc__ = function.__qualname__, function.__module__, function.__doc__
         function = made

@@ -91,7 +91,7 @@ def quick_load_method(frame, memory):
         stack[-1] = memory[3]
         stack.append(obj)
         return None
-    if not isinstance(obj, type) and read_natively(kind, memory[0]):
+    if not issubclass(kind, type) and read_natively(kind, memory[0]):
         found = lookup(kind, memory[0])
         if type(found) is FunctionType:
             memory[1] = id(kind)
@@ -151,7 +151,7 @@ def quick_store_attr(frame, memory):
     if memory[1] == id(kind):
         setattr(obj, memory[0], stack.pop())
         return None
-    if special(kind, "__setattr__") is None and lookup(kind, memory[0]) is NULL and not isinstance(obj, type):
+    if special(kind, "__setattr__") is None and lookup(kind, memory[0]) is NULL and not issubclass(kind, type):
         memory[1] = id(kind)
     return frame.machine.set_attribute(obj, memory[0], stack.pop())
 
@@ -292,7 +292,7 @@ def quick_call(frame, memory):
         if depth > machine.limit:
             raise RecursionError("maximum recursion depth exceeded")
         return new
-    if kind in NATIVE_KINDS and frame.builtins is STANDARD:
+    if kind in NATIVE_KINDS and (frame.builtins is STANDARD or frame.plan.silent):
         if memory[3] is function and memory[2] is machine.ledger and (memory[5] or harmless(function, args)):
             memory[4][0] += 1
             stack.append(function(*args))

@@ -179,3 +179,25 @@ def conditional_arguments():
         return found, sorted(found, key=(lambda v: -v) if k else None, reverse=True if k else False)
 
     return [(keyword(k), positional(k), within(k)) for k in (None, 0, 1, 2)]
+
+
+def class_methods_of_builtins():
+    """They have lookasides as methods have: what they go through is interpreted."""
+    import collections
+    import itertools
+
+    seen = []
+
+    class Items:
+        def __init__(self, *items):
+            self.items = items
+
+        def __iter__(self):
+            seen.append(self.items)
+            return iter(self.items)
+
+    chained = itertools.chain.from_iterable(Items(Items(1, 2), (), [3], Items()))
+    return (
+        dict.fromkeys(Items(1, 2), 3), collections.OrderedDict.fromkeys(Items(1)), next(chained), [*chained], seen,
+        type(chained).__name__, bytes.fromhex("00ff"), int.from_bytes(Items(1, 2), "big"), float.fromhex("0x1p-1"),
+    )  # fmt: skip
