@@ -31,7 +31,7 @@ BYTES = ("__bytes__", "__iter__", "__getitem__", "__len__", "__length_hint__", *
 def makes_bytes(args, kwargs):
     """``needed`` of bytes and bytearray of one argument."""
     return len(args) == 1 and not kwargs and not (iterated_natively(args[0]) and atoms(args[0])) \
-        and not isinstance(args[0], bytes | bytearray | memoryview)
+        and not issubclass(type(args[0]), (bytes, bytearray, memoryview))
 
 
 def bytes_from(target):

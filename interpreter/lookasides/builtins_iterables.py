@@ -85,7 +85,7 @@ def all_(iterable, /):
 @lookaside(sum, needed=elements_hooked("__add__", "__radd__"))
 def sum_(iterable, /, start=0):
     """The original adds (floats with its own care); additions that are written in Python are made in the machine."""
-    if not isinstance(start, (str, bytes, bytearray)):
+    if not issubclass(type(start), (str, bytes, bytearray)):
         start = summand(reenter(added), start)
 
     def prepared(item):

@@ -6,7 +6,7 @@ from interpreter.lookasides.hooks import iterated_natively
 from interpreter.lookasides.registry import lookaside
 from interpreter.vm.frame import Frame
 from interpreter.vm.hooks import Otherwise, hooked
-from interpreter.vm.lookups import Host
+from interpreter.vm.lookups import Host, has
 
 
 def runs_python(args, kwargs):
@@ -43,7 +43,7 @@ NEVER = Never()
 @lookaside(next, native=True)
 def next_(machine, iterator, /, *default):
     """The next item, or the default where there is none."""
-    if not hasattr(type(iterator), "__next__") or len(default) > 1:
+    if not has(type(iterator), "__next__") or len(default) > 1:
         return machine.original(next, [iterator, *default])
     if not default:
         return machine.advance(iterator)

@@ -74,7 +74,7 @@ def in_python(kind: type, name: str) -> bool:
     answer = answers.get(name)
     if answer is None:
         member = find_special(kind, name)
-        python = member is not MISSING and not isinstance(member, NATIVE_MEMBERS)
+        python = member is not MISSING and not issubclass(type(member), NATIVE_MEMBERS)
         answer = answers[name] = python and not ours(kind)
     return answer
 

@@ -21,7 +21,7 @@ NUMBER = ("__float__", "__index__")
 def bind(value: Any, name: str) -> Any:
     """The bound special method that the language would call: found on the type, past the object itself."""
     member = find_special(type(value), name)
-    if isinstance(member, types.FunctionType):
+    if type(member) is types.FunctionType:
         return types.MethodType(member, value)
     if find_special(type(member), "__get__") is MISSING:
         return member

@@ -10,7 +10,7 @@ from interpreter.vm.reentry import reenter
 
 def replaces_by_calling(args, kwargs):
     """``needed`` of sub and subn."""
-    return not isinstance(args[1], str | bytes) and not native(args[1])
+    return not issubclass(type(args[1]), (str, bytes)) and not native(args[1])
 
 
 @lookaside(re.Pattern.sub, needed=replaces_by_calling)

@@ -133,7 +133,7 @@ class Attributes:
             if type(found) is property and type(found.fset) is FunctionType:
                 return discarding(self.call(found.fset, [obj, value]))
             put = special(type(found), "__set__")
-            if put is not None and not isinstance(obj, type):
+            if put is not None and not issubclass(kind, type):
                 return discarding(self.call(put, [found, obj, value]))
         setattr(obj, name, value)
         return None
@@ -149,7 +149,7 @@ class Attributes:
             if type(found) is property and type(found.fdel) is FunctionType:
                 return discarding(self.call(found.fdel, [obj]))
             drop = special(type(found), "__delete__")
-            if drop is not None and not isinstance(obj, type):
+            if drop is not None and not issubclass(kind, type):
                 return discarding(self.call(drop, [found, obj]))
         delattr(obj, name)
         return None

@@ -5,7 +5,7 @@ from types import FunctionType
 
 from .frame import CellType, Frame
 from .hooks import Then, hooked
-from .lookups import lookup
+from .lookups import derives, lookup
 from .names import builtins_of
 from .values import NULL
 
@@ -20,7 +20,7 @@ def build_class(machine, args, kwargs):
     meta = keywords.pop("metaclass", NULL)
     if meta is NULL:
         meta = type(bases[0]) if bases else type
-    if isinstance(meta, type):
+    if issubclass(type(meta), type):
         meta = winner(meta, bases)
     namespace = prepare(machine, meta, name, bases, keywords)
     cell = run_body(machine, body, namespace)
@@ -29,7 +29,7 @@ def build_class(machine, args, kwargs):
     result = machine.call(meta, [name, bases, namespace], keywords)
 
     def checked(cls):
-        if isinstance(cls, type) and type(cell) is CellType:
+        if issubclass(type(cls), type) and type(cell) is CellType:
             check_cell(cell, cls, name)
         return cls
 
@@ -40,7 +40,7 @@ def resolve_bases(machine, given):
     """Bases with those replaced that have ``__mro_entries__``."""
     bases = []
     for base in given:
-        if isinstance(base, type):
+        if issubclass(type(base), type):
             bases.append(base)
             continue
         entries = getattr(base, "__mro_entries__", NULL)
@@ -48,7 +48,7 @@ def resolve_bases(machine, given):
             bases.append(base)
             continue
         found = machine.invoke(entries, tuple(given))
-        if not isinstance(found, tuple):
+        if not issubclass(type(found), tuple):
             raise TypeError("__mro_entries__ must return a tuple")
         bases.extend(found)
     return tuple(bases)
@@ -58,9 +58,9 @@ def winner(meta, bases):
     """The most derived metaclass."""
     for base in bases:
         kind = type(base)
-        if issubclass(meta, kind):
+        if derives(meta, kind):
             continue
-        if issubclass(kind, meta):
+        if derives(kind, meta):
             meta = kind
             continue
         raise TypeError(
@@ -75,7 +75,7 @@ def prepare(machine, meta, name, bases, keywords):
     maker = getattr(meta, "__prepare__", NULL)
     namespace = {} if maker is NULL else machine.invoke(maker, name, bases, **keywords)
     if lookup(type(namespace), "__getitem__") is NULL:
-        shown = meta.__name__ if isinstance(meta, type) else "<metaclass>"
+        shown = meta.__name__ if issubclass(type(meta), type) else "<metaclass>"
         raise TypeError(f"{shown}.__prepare__() must return a mapping, not {type(namespace).__name__}")
     return namespace
 

@@ -50,7 +50,7 @@ class Otherwise(Hook):
         self.kind, self.function = kind, function
 
     def raised(self, back, error):
-        return self.function(error) if isinstance(error, self.kind) else NULL
+        return self.function(error) if issubclass(type(error), self.kind) else NULL
 
 
 class Instance(Hook):
@@ -76,7 +76,7 @@ class Missing(Hook):
         self.obj, self.name = obj, name
 
     def raised(self, back, error):
-        if isinstance(error, AttributeError) and error.name is None and error.obj is None:
+        if issubclass(type(error), AttributeError) and error.name is None and error.obj is None:
             error.name, error.obj = self.name, self.obj
         return NULL
 

@@ -1,11 +1,11 @@
 """Iteration and unpacking."""
 
-from types import FunctionType, GeneratorType
+from types import GeneratorType
 
 from .frame import Frame, iterator_of
 from .generators import frame_of
 from .hooks import Then, hooked
-from .lookups import lookup, special
+from .lookups import has, lookup, special
 from .values import NULL
 
 _NATIVE = frozenset((list, tuple, dict, set, frozenset, str, bytes, range, GeneratorType))
@@ -67,25 +67,21 @@ class Iteration:
         return Stepping(self, iterator)
 
     def unpack_mapping(self, mapping):
-        """The items of a mapping, as a dict."""
+        """The items of a mapping, as a dict; AttributeError where it has no ``keys``."""
         kind = type(mapping)
         if kind is dict:
             return dict(mapping)
-        keys = lookup(kind, "keys")
-        plainly = isinstance(mapping, dict) and lookup(kind, "__iter__") is dict.__iter__  # then C looks no further
-        if plainly or special(kind, "__getitem__") is None and special(kind, "keys") is None:
-            found = {}
+        found = {}
+        plainly = issubclass(kind, dict) and lookup(kind, "__iter__") is dict.__iter__  # then C looks no further
+        native = has(kind, "keys") and special(kind, "keys") is None and special(kind, "__getitem__") is None
+        if plainly or native:
             found.update(mapping)
             return found
-        if keys is NULL:
-            raise AttributeError(f"'{kind.__name__}' object has no attribute 'keys'")
-        names = self.invoke(keys, mapping) if type(keys) is FunctionType else mapping.keys()
-        found = {}
-        for name in self.items(names):
-            value = self.get_item(mapping, name)
-            if type(value) is Frame:
-                value = self.finish(value)
-            found[name] = value
+        names = self.invoke(self.finished(self.get_attribute(mapping, "keys")))
+        if not has(type(names), "__iter__") and not has(type(names), "__getitem__"):
+            raise TypeError(f"{kind.__name__}.keys() returned a non-iterable (type {type(names).__name__})")
+        for name in [*self.items(names)]:  # all of them before the first value is asked for
+            found[name] = self.finished(self.get_item(mapping, name))
         return found
 
 

@@ -212,7 +212,7 @@ class Operators:
         function = special(kind, "__getitem__")
         if function is not None:
             return self.call(function, [obj, key])
-        if isinstance(obj, type) and lookup(kind, "__getitem__") is NULL:
+        if issubclass(kind, type) and lookup(kind, "__getitem__") is NULL:
             maker = lookup(obj, "__class_getitem__")
             if type(maker) is classmethod and type(maker.__func__) is FunctionType:
                 return self.call(maker.__func__, [obj, key])
@@ -250,7 +250,7 @@ class Operators:
         if function is None:
             return self.finished(self.call(native, [value])) if type(value) in SHOWN else native(value)
         text = self.invoke(function, value)
-        if not isinstance(text, str):
+        if not issubclass(type(text), str):
             raise TypeError(f"{name} returned non-string (type {type(text).__name__})")
         return text if conversion != 3 else text.encode("ascii", "backslashreplace").decode("ascii")
 
@@ -267,7 +267,7 @@ class Operators:
                 return self.finished(self.call(str, [value]))
             return format(value, spec)
         text = self.invoke(function, value, spec)
-        if not isinstance(text, str):
+        if not issubclass(type(text), str):
             raise TypeError(f"__format__ must return a str, not {type(text).__name__}")
         return text
 
@@ -282,7 +282,7 @@ def bound(found, obj, kind):
 
 def checked_length(answer):
     """What ``__len__`` gave, as an int that a length can be."""
-    length = answer if isinstance(answer, int) else operator.index(answer)  # a traced number stays one
+    length = answer if issubclass(type(answer), int) else operator.index(answer)  # a traced number stays one
     if length < 0:
         raise ValueError("__len__() should return >= 0")
     if length > maxsize:

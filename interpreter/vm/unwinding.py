@@ -95,8 +95,8 @@ class Unwinding:
         frame.fast, frame.handling = [], None
         frame.generator = None
         kind = frame.plan.kind
-        leaks = type(error) is StopIteration or isinstance(error, StopIteration)
-        if VERSION < (3, 12) and (leaks or (kind == 0x200 and isinstance(error, StopAsyncIteration))):
+        leaks = type(error) is StopIteration or issubclass(type(error), StopIteration)
+        if VERSION < (3, 12) and (leaks or (kind == 0x200 and issubclass(type(error), StopAsyncIteration))):
             what = {0x20: "generator", 0x80: "coroutine", 0x200: "async generator"}[kind]
             name = "StopIteration" if leaks else "StopAsyncIteration"
             wrapped = RuntimeError(f"{what} raised {name}")

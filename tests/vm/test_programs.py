@@ -12,11 +12,11 @@ FAMILIES = sorted(path.stem for path in (Path(__file__).parent / "programs").glo
 
 
 def programs():
-    """(family.name, function) of all programs."""
+    """(family.name, function) of all programs; a name with an underscore is that of a helper."""
     for family in FAMILIES:
         module = importlib.import_module(f"tests.vm.programs.{family}")
         for name, function in inspect.getmembers(module, inspect.isfunction):
-            if function.__module__ == module.__name__:
+            if function.__module__ == module.__name__ and not name.startswith("_"):
                 yield pytest.param(function, id=f"{family}.{name}")
 
 

@@ -5,7 +5,7 @@ from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from ..frame import Frame
 from ..generators import frame_of
 from ..hooks import Then, hooked
-from ..lookups import lookup
+from ..lookups import has, lookup
 from ..pyframes import user_traceback
 from ..registry import instruction
 from ..values import NULL
@@ -71,7 +71,7 @@ def GET_AITER(frame, operand):
             raise TypeError(text)
         return iterator
 
-    result = frame.machine.call(method.__get__(obj, kind) if hasattr(type(method), "__get__") else method, [])
+    result = frame.machine.call(method.__get__(obj, kind) if has(type(method), "__get__") else method, [])
     if type(result) is Frame:
         return hooked(result, Then(check))
     frame.stack.append(check(result))
@@ -98,7 +98,7 @@ def GET_ANEXT(frame, operand):
             error.__traceback__ = user_traceback(error)
             raise TypeError(text) from error
 
-    result = machine.call(method.__get__(obj, kind) if hasattr(type(method), "__get__") else method, [])
+    result = machine.call(method.__get__(obj, kind) if has(type(method), "__get__") else method, [])
     if type(result) is Frame:
         return hooked(result, Then(awaited))
     stack.append(awaited(result))
@@ -109,7 +109,7 @@ def END_ASYNC_FOR(frame, operand):
     """The exception that ends an ``async for``: StopAsyncIteration is its end, others go on."""
     stack = frame.stack
     error = stack.pop()
-    if isinstance(error, StopAsyncIteration):
+    if issubclass(type(error), StopAsyncIteration):
         stack.pop()
         return None
     return frame.machine.unwind(frame, error, traced=False)

@@ -2,6 +2,7 @@
 
 from types import GeneratorType
 
+from ..lookups import has
 from ..registry import instruction
 from ..values import NULL
 from .calls import called
@@ -77,7 +78,7 @@ def MAP_ADD(frame, depth):
 def LIST_EXTEND(frame, depth):
     iterable = frame.stack.pop()
     kind = type(iterable)
-    if not hasattr(kind, "__iter__") and not hasattr(kind, "__getitem__"):
+    if not has(kind, "__iter__") and not has(kind, "__getitem__"):
         raise TypeError(f"Value after * must be an iterable, not {kind.__name__}")
     target = frame.stack[-depth]
     if kind is GeneratorType:
@@ -93,12 +94,21 @@ def SET_UPDATE(frame, depth):
     frame.stack[-depth].update(frame.machine.unpack(iterable))
 
 
+def mapped(machine, mapping):
+    """The items of what stands after ``**``; NULL for what is no mapping, as any AttributeError on the way means."""
+    try:
+        return machine.unpack_mapping(mapping)
+    except AttributeError:
+        return NULL
+
+
 @instruction()
 def DICT_UPDATE(frame, depth):
     mapping = frame.stack.pop()
-    if type(mapping) is not dict and not hasattr(type(mapping), "keys"):
+    found = mapped(frame.machine, mapping)
+    if found is NULL:
         raise TypeError(f"'{type(mapping).__name__}' object is not a mapping")
-    frame.stack[-depth].update(frame.machine.unpack_mapping(mapping))
+    frame.stack[-depth].update(found)
 
 
 @instruction()
@@ -108,9 +118,10 @@ def DICT_MERGE(frame, depth):
     target = stack[-depth]
     place = -depth - 2
     function = stack[place] if stack[place] is not NULL else stack[place - 1]
-    if type(mapping) is not dict and not hasattr(type(mapping), "keys"):
+    found = mapped(frame.machine, mapping)
+    if found is NULL:
         raise TypeError(f"{called(function)} argument after ** must be a mapping, not {type(mapping).__name__}")
-    for key, value in frame.machine.unpack_mapping(mapping).items():
+    for key, value in found.items():
         if key in target:
             raise TypeError(f"{called(function)} got multiple values for keyword argument '{key}'")
         target[key] = value

@@ -1,15 +1,16 @@
 """Raising and handling."""
 
+from ..lookups import derives
 from ..registry import instruction
 
 
 def exception_from(machine, value):
     """What ``raise value`` raises."""
-    if isinstance(value, BaseException):
+    if issubclass(type(value), BaseException):
         return value
-    if isinstance(value, type) and issubclass(value, BaseException):
+    if issubclass(type(value), type) and issubclass(value, BaseException):
         error = machine.invoke(value)
-        if not isinstance(error, BaseException):
+        if not issubclass(type(error), BaseException):
             text = f"calling {value!r} should have returned an instance of BaseException, not {type(error)!r}"
             raise TypeError(text)
         return error
@@ -61,16 +62,15 @@ CANNOT_CATCH_STAR = "catching ExceptionGroup with except* is not allowed. Use ex
 
 def check_classes(classes):
     """What stands after ``except`` must be a class of exceptions or a tuple of them."""
-    for cls in classes if isinstance(classes, tuple) else (classes,):
-        if not (isinstance(cls, type) and issubclass(cls, BaseException)):
+    for cls in classes if issubclass(type(classes), tuple) else (classes,):
+        if not (issubclass(type(cls), type) and issubclass(cls, BaseException)):
             raise TypeError(CANNOT_CATCH)
 
 
 def matches(error, classes):
     """As the language does: by the order of resolution, without ``__instancecheck__``."""
-    kinds = classes if isinstance(classes, tuple) else (classes,)
-    order = type.__dict__["__mro__"].__get__(type(error))
-    return any(kind in order for kind in kinds)
+    kinds = classes if issubclass(type(classes), tuple) else (classes,)
+    return any(derives(type(error), kind) for kind in kinds)
 
 
 @instruction()
@@ -88,17 +88,17 @@ def CHECK_EG_MATCH(frame, operand):
     classes = stack.pop()
     error = stack.pop()
     check_classes(classes)
-    for cls in classes if isinstance(classes, tuple) else (classes,):
+    for cls in classes if issubclass(type(classes), tuple) else (classes,):
         if issubclass(cls, BaseExceptionGroup):
             raise TypeError(CANNOT_CATCH_STAR)
     if matches(error, classes):
         match, rest = error, None
-        if not isinstance(error, BaseExceptionGroup):
+        if not issubclass(type(error), BaseExceptionGroup):
             match = BaseExceptionGroup("", (error,))
             match.__traceback__ = error.__traceback__
-    elif isinstance(error, BaseExceptionGroup):
+    elif issubclass(type(error), BaseExceptionGroup):
         pair = frame.machine.invoke(error.split, classes)
-        if not isinstance(pair, tuple):
+        if not issubclass(type(pair), tuple):
             raise TypeError(f"{type(error).__name__}.split must return a tuple, not {type(pair).__name__}")
         if len(pair) < 2:
             raise TypeError(f"{type(error).__name__}.split must return a 2-tuple, got tuple of size {len(pair)}")
@@ -123,7 +123,7 @@ def prepare_reraise_star(original, raised):
     found = [error for error in raised if error is not None]
     if not found:
         return None
-    if not isinstance(original, BaseExceptionGroup):
+    if not issubclass(type(original), BaseExceptionGroup):
         return found[0]
     fresh, again = [], []
     for error in found:
@@ -135,15 +135,13 @@ def prepare_reraise_star(original, raised):
         fresh.append(kept)
     if len(fresh) == 1:
         return fresh[0]
-    return (
-        BaseExceptionGroup("", fresh) if any(not isinstance(e, Exception) for e in fresh) else ExceptionGroup("", fresh)
-    )
+    return BaseExceptionGroup("", fresh)  # which makes an ExceptionGroup where all are Exceptions
 
 
 def same_group(original, error):
     """Is ``error`` a part of ``original`` that was raised again, rather than something new?"""
     return (
-        isinstance(error, BaseExceptionGroup)
+        issubclass(type(error), BaseExceptionGroup)
         and error.__traceback__ is original.__traceback__
         and error.__cause__ is original.__cause__
         and error.__context__ is original.__context__
@@ -157,7 +155,7 @@ def keep_leaves(original, groups):
     leaves = set()
 
     def collect(error):
-        if isinstance(error, BaseExceptionGroup):
+        if issubclass(type(error), BaseExceptionGroup):
             for part in error.exceptions:
                 collect(part)
         else:
@@ -165,7 +163,7 @@ def keep_leaves(original, groups):
 
     for group in groups:
         collect(group)
-    return original.subgroup(lambda error: not isinstance(error, BaseExceptionGroup) and id(error) in leaves)
+    return original.subgroup(lambda error: not issubclass(type(error), BaseExceptionGroup) and id(error) in leaves)
 
 
 @instruction()

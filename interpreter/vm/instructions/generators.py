@@ -5,7 +5,7 @@ from types import CoroutineType, GeneratorType
 from ..frame import Frame
 from ..generators import frame_of, make_generator, suspend
 from ..hooks import Hook, hooked
-from ..lookups import special
+from ..lookups import has, special
 from ..registry import VERSION, instruction
 from ..values import NULL
 from .attributes import push
@@ -64,7 +64,7 @@ class SendEnd(Hook):
         self.operand = operand
 
     def raised(self, back, error):
-        if not isinstance(error, StopIteration):
+        if not issubclass(type(error), StopIteration):
             return NULL
         return send_ended(back, self.operand, error.value)
 
@@ -93,7 +93,7 @@ def SEND(frame, operand):
             result = machine.step(receiver, inner, value, SendEnd(operand))
             return machine.settle(frame, result)
     try:
-        if value is None and hasattr(kind, "__next__"):
+        if value is None and has(kind, "__next__"):
             function = special(kind, "__next__")
             result = next(receiver) if function is None else machine.call(function, [receiver])
         elif value is None and kind is CoroutineType:
@@ -134,7 +134,7 @@ def CLEANUP_THROW(frame, operand):
     """An exception came out of what is delegated to: a StopIteration is its value."""
     stack = frame.stack
     error = stack[-1]
-    if isinstance(error, StopIteration):
+    if issubclass(type(error), StopIteration):
         del stack[-3:]
         stack += None, error.value
         return None

@@ -20,7 +20,7 @@ def import_star(frame, module):
         names = list(space)
     target = frame.namespace if frame.namespace is not None else frame.globals
     for name in names:
-        if not isinstance(name, str):
+        if not issubclass(type(name), str):
             where = f"Item in {module.__name__}.__all__" if listed else f"Key in {module.__name__}.__dict__"
             raise TypeError(f"{where} must be str, not {type(name).__name__}")
         if not listed and name.startswith("_"):
@@ -44,9 +44,9 @@ def _stop_iteration_error(frame, error):
     """A StopIteration that leaves a generator becomes a RuntimeError."""
     what = {0x20: "generator", 0x80: "coroutine", 0x200: "async generator"}[frame.plan.kind]
     name = None
-    if isinstance(error, StopIteration):
+    if issubclass(type(error), StopIteration):
         name = "StopIteration"
-    elif frame.plan.kind == 0x200 and isinstance(error, StopAsyncIteration):
+    elif frame.plan.kind == 0x200 and issubclass(type(error), StopAsyncIteration):
         name = "StopAsyncIteration"
     if name is None:
         return error

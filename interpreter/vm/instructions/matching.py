@@ -27,12 +27,14 @@ def MATCH_KEYS(frame, operand):
 
 def _values(machine, subject, keys):
     seen, values = set(), []
-    missing = object()
+    missing, getter = object(), NULL
     for key in keys:
         if key in seen:
             raise ValueError(f"mapping pattern checks duplicate key ({key!r})")
         seen.add(key)
-        value = machine.invoke(subject.get, key, missing)
+        if getter is NULL:
+            getter = machine.finished(machine.get_attribute(subject, "get"))
+        value = machine.invoke(getter, key, missing)
         if value is missing:
             return None
         values.append(value)
@@ -57,7 +59,7 @@ def _read(machine, subject, name):
 
 
 def _match_class(machine, subject, cls, count, names):
-    if not isinstance(cls, type):
+    if not issubclass(type(cls), type):
         raise TypeError("called match pattern must be a class")
     if not machine.invoke(isinstance, subject, cls):
         return None
@@ -77,7 +79,7 @@ def _match_class(machine, subject, cls, count, names):
             values.append(subject)
         else:
             for name in arguments[:count]:
-                if not isinstance(name, str):
+                if not issubclass(type(name), str):
                     text = f"__match_args__ elements must be strings (got {type(name).__name__})"
                     raise TypeError(text)
                 if (value := _attribute(machine, subject, cls, name, seen)) is NULL:
