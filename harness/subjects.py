@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 import re
 import sys
+import warnings
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -249,7 +250,10 @@ class Thunder(Subject):
             if not hasattr(torch.Tensor, name):
                 setattr(torch.Tensor, name, cls.stand_in(name))
         try:
-            import thunder  # noqa: F401
+            with warnings.catch_warnings():
+                # It says at import which accelerators' libraries are not there.
+                warnings.simplefilter("ignore")
+                import thunder  # noqa: F401
         except Exception as error:
             raise Unavailable(f"thunder cannot be imported: {type(error).__name__}: {error}") from error
 

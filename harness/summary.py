@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pandas as pd
@@ -21,6 +22,7 @@ class Summary:
     shortcomings: list[tuple[str, str]]
     noise: dict | None
     table: pd.DataFrame
+    first_calls: pd.DataFrame
     routes: pd.DataFrame
     edges: pd.DataFrame
     tails: pd.DataFrame
@@ -91,11 +93,14 @@ def summarise(run: Run, expected=None) -> Summary:
     expected = expectations.read() if expected is None else expected
     rows = run.cells.to_dict("records")
     return Summary(run, run.counts(), expectations.shortcomings(rows, run.missing, expected), run.info.get("noise"),
-                   table(run), routes(run), edges(run), tails(run), growth(run.cells))
+                   table(run, brief), first_calls(run), routes(run), edges(run), tails(run), growth(run.cells))
 
 
-def table(run: Run) -> pd.DataFrame:
-    """A row per model and workload (and depth, dtype, scale where they vary), a column per subject and executor."""
+def table(run: Run, told: Callable[[dict], str]) -> pd.DataFrame:
+    """A row per model and workload (and depth, dtype, scale where they vary), a column per subject and executor.
+
+    `told` says what is shown of a cell.
+    """
     cells = run.cells
     keys = [key for key in ("model", "workload", "dtype", "device", "scale", "depth")
             if key in {"model", "workload"} or cells[key].nunique(dropna=False) > 1]
@@ -103,8 +108,25 @@ def table(run: Run) -> pd.DataFrame:
     rows: dict[tuple, dict] = {}
     for cell in cells.to_dict("records"):
         key = tuple(cell[k] for k in keys)
-        rows.setdefault(key, dict(zip(keys, key)))[f"{cell['subject']} {cell['executor']}"] = brief(cell)
+        rows.setdefault(key, dict(zip(keys, key)))[f"{cell['subject']} {cell['executor']}"] = told(cell)
     return pd.DataFrame(list(rows.values()), columns=[*keys, *(f"{s} {e}" for s, e in columns)])
+
+
+def first_calls(run: Run) -> pd.DataFrame:
+    """The same rows and columns with the first calls, in milliseconds; empty where nothing is set side by side."""
+    found = table(run, first)
+    sides = run.cells[["subject", "executor"]].drop_duplicates()
+    return found if len(sides) > 1 and run.cells["first_call_s"].notna().any() else found.iloc[:0]
+
+
+def first(cell: dict) -> str:
+    """The first call of a cell and its interval, in milliseconds."""
+    if not known(cell["first_call_s"]):
+        return ""
+    text = f"{1e3 * cell['first_call_s']:.3g}"
+    if known(cell["first_call_low"]):
+        text += f" ({1e3 * cell['first_call_low']:.3g} to {1e3 * cell['first_call_high']:.3g})"
+    return text
 
 
 def brief(cell: dict) -> str:
