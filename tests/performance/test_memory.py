@@ -53,10 +53,11 @@ class Layers(torch.nn.Module):
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("name", ["chain", "layers"])
 def test_no_call_holds_more_than_eager(name):
-    """Intermediate results of 16 MB each: the recording call and the replays keep no more of them alive than eager
-    does.
+    """Intermediate results of 36 MB each: the recording call and the replays keep no more of them alive than eager
+    does. (glibc gives blocks of more than 32 MB back to the kernel when they are freed; below that a peak depends on
+    what the heap has kept.)
     """
-    call, x = (chain, torch.randn(4_000_000)) if name == "chain" else (Layers(), torch.randn(10_000, 400))
+    call, x = (chain, torch.randn(9_000_000)) if name == "chain" else (Layers(), torch.randn(22_500, 400))
     with torch.no_grad():
         call(x)
         eager = max(peak(lambda: call(x)) for _ in range(2))
