@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import statistics
 import time
 
@@ -10,6 +9,8 @@ from harness.timing import interval
 
 #: Copies of the model whose first calls are timed: as many as fit into the budget, within these.
 FEWEST, MOST = 3, 40
+#: Executors that keep compiled code on disk: of a second copy of the model they would only look it up.
+KEEPING = {"inductor", "cudagraphs"}
 
 
 class Watch:
@@ -45,14 +46,6 @@ class Watch:
         if not own:
             return {}
         return {**own, "serving": self.serving, "workload": max(0.0, whole - self.recording - self.serving)}
-
-
-def fresh_cache(executor: str):
-    """An empty cache of compiled code while a first call is timed, for an executor that would keep some on disk."""
-    if executor not in {"inductor", "cudagraphs"}:
-        return contextlib.nullcontext()
-    from torch._inductor.utils import fresh_cache
-    return fresh_cache()
 
 
 def summary(calls: list[tuple[float, dict[str, float]]]) -> dict:

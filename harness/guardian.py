@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import getpass
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -72,7 +74,13 @@ def adopt(parent: int):
 
 
 def temporary() -> str | None:
-    """A folder for what the cell writes to temporary files; None where there is no room for one."""
+    """A folder for what the cell writes to temporary files; None where there is no room for one.
+
+    The code that torch's compiler keeps stays where it is kept by default: without it, each cell would begin by trying
+    out the C++ compiler.
+    """
+    user = re.sub(r'[\\/:*?"<>|]', "_", getpass.getuser())
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(tempfile.gettempdir(), f"torchinductor_{user}"))
     with contextlib.suppress(OSError):
         folder = tempfile.mkdtemp(prefix="zoobench-")
         os.environ["TMPDIR"] = tempfile.tempdir = folder

@@ -187,23 +187,24 @@ class Measurement:
         self.row.update(first_call.summary(self.first_calls))
 
     def timed_once(self, subject, jitted, call) -> tuple[float, dict[str, float]]:
-        """Seconds of `call(jitted)`, and its phases. Nothing that a compiler has kept on disk is used."""
+        """Seconds of `call(jitted)`, and its phases."""
         watch = first_call.Watch(subject, jitted)
         clock = timing.Clock(self.cell.device)
-        with first_call.fresh_cache(self.cell.executor):
-            gc.collect()
-            gc.disable()
-            seeded(0)
-            try:
-                spent = clock.span(lambda: call(watch))
-            finally:
-                gc.enable()
+        gc.collect()
+        gc.disable()
+        seeded(0)
+        try:
+            spent = clock.span(lambda: call(watch))
+        finally:
+            gc.enable()
         return spent, watch.phases(spent)
 
     def more_first_calls(self):
         """First calls of further copies of the model, so that the figure has an interval. The last thing that is done:
         a subject may have to forget what it compiled before.
         """
+        if self.cell.executor in first_call.KEEPING:
+            return
         self.note("first calls")
         start, budget = time.monotonic(), self.options.budget
         while len(self.first_calls) < first_call.MOST:
@@ -339,6 +340,7 @@ class Measurement:
             self.row["eager_peak_bytes"] = memory.peak_bytes(lambda: self.call(eager_job, self.target),
                                                              self.cell.device)
             self.row["peak_bytes"] = memory.peak_bytes(lambda: self.call(jitted_job, self.jitted), self.cell.device)
+            self.row["process_peak_bytes"] = memory.status_bytes("VmHWM")
         self.more_first_calls()
         self.row["break_even"] = break_even(self.row)
 

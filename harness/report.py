@@ -99,7 +99,8 @@ def figures(summary: Summary) -> pd.DataFrame:
             "cold ms": scaled(row["cold_call_s"], 1e3), "phases ms": phases_text(row), "by phases %": phases_share(row),
             "warm ms": scaled(row["run_s"], 1e3), "eager ms": scaled(row["eager_s"], 1e3),
             "ratio": scaled(row["ratio"], 1), "95 %": interval, "pays after": scaled(row["break_even"], 1),
-            "peak MB": scaled(row["peak_bytes"], 1e-6), "eager peak MB": scaled(row["eager_peak_bytes"], 1e-6),
+            "peak KB": scaled(row["peak_bytes"], 1e-3), "eager peak KB": scaled(row["eager_peak_bytes"], 1e-3),
+            "process MB": scaled(row["process_peak_bytes"], 1e-6),
             "instructions": row["instructions"], "native": row["native_instructions"], "graphs": row["graphs"],
             "operations": row["operations"], "guards": row["guards"], "checks": row["checks"],
             "entries": row["entries"], "sharp": row["sharp_edges"]})

@@ -272,3 +272,18 @@ def test_a_cells_id_names_it(cell):
 def test_a_short_name_is_the_interpreters_cell():
     assert cell_of("LLaMAMoE/forward").id == "LLaMAMoE/forward/interpreter/eager/float32/cpu/tiny"
     assert cell_of("some/where/m.py:Net/train").model == "some/where/m.py:Net"
+
+
+def test_peak_of_tensors_is_exact_and_the_same_each_time():
+    import torch
+
+    from harness.memory import peak_bytes
+
+    def call():
+        first = torch.ones(1000)
+        second = first + 1
+        del first
+        return second.sum() + torch.ones(500).sum()
+    first = peak_bytes(call)
+    assert first == peak_bytes(call)
+    assert 8000 <= first < 9000
