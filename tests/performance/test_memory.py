@@ -34,13 +34,13 @@ def peak(call) -> int:
 
 
 def chain(x):
-    for _ in range(20):
+    for _ in range(6):
         x = (x.sin() + 1).view(-1).cos()
     return x.sum()
 
 
 class Layers(torch.nn.Module):
-    def __init__(self, count=8, width=400):
+    def __init__(self, count=4, width=400):
         super().__init__()
         self.layers = torch.nn.ModuleList(torch.nn.Linear(width, width) for _ in range(count))
 
