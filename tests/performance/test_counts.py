@@ -3,34 +3,16 @@ recording.
 """
 
 import fnmatch
-import sys
 
 import pytest
 import torch
 
+from harness.counting import native_instructions
 from interpreter import jit
 from models import zoo
 
 CHOSEN = [model for model in zoo() if model.stands_for and any(
     fnmatch.fnmatch(model.name, glob) for glob in ("pythia*", "falcon-7b", "Llama-3-8B", "Gemma-2-2b", "Mixtral*"))]
-
-
-def native_instructions(call) -> int:
-    """Bytecode instructions that CPython executes in Python code during `call`, counted by a trace function."""
-    count = 0
-
-    def trace(frame, event, argument):
-        nonlocal count
-        frame.f_trace_opcodes = True
-        count += event == "opcode"
-        return trace
-
-    sys.settrace(trace)
-    try:
-        call()
-    finally:
-        sys.settrace(None)
-    return count
 
 
 @pytest.mark.parametrize("model", CHOSEN, ids=lambda model: model.name)
