@@ -17,6 +17,7 @@ from torch.utils._device import DeviceContext
 
 from interpreter import callable_module
 from interpreter.cache import Entry, SideExit, execute
+from interpreter.recording.caches import InCache
 from interpreter.recording.collector import seldom
 from interpreter.recording.faults import ADVICE, Fault, told
 from interpreter.recording.guards import Constant, Tensor
@@ -61,6 +62,7 @@ class Jit:
         self.lock = threading.RLock()
         self.warned = False
         self.changes: Counter = Counter()
+        self.dropped: Counter = Counter()
 
     def call(self, args, kwargs):
         stats = self.stats
@@ -186,7 +188,12 @@ class Jit:
         )
 
     def note_change(self, guard, args, kwargs):
-        """An int, a float or a size that has changed from one call to another is not guarded by value from now on."""
+        """An int, a float or a size that has changed from one call to another is not guarded by value from now on; what
+        a cache has dropped twice isn't expected there again."""
+        if isinstance(guard, InCache):
+            self.dropped[str(guard)] += 1
+            if self.dropped[str(guard)] > 1:
+                self.changing.add(str(guard))
         if not isinstance(guard, (Constant, Tensor)):
             return
         try:

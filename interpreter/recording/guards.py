@@ -18,9 +18,11 @@ from interpreter.recording.sources import Source
 
 
 class Guard:
-    """One condition on the value at `source`."""
+    """One condition on the value at `source`. `lasting`: it goes on to hold while the value is the same object, and the
+    dict that it is or has is as it was."""
 
     __slots__ = ("source",)
+    lasting = True
 
     def __init__(self, source: Source):
         self.source = source
@@ -172,6 +174,7 @@ class NoAttribute(Guard):
     """An attribute that native code would read is not there."""
 
     __slots__ = ("name",)
+    lasting = False
 
     def __init__(self, source, name):
         self.source = source

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 
-from interpreter.recording import guards, modules, sources
+from interpreter.recording import caches, guards, modules, sources
 from interpreter.recording.attribute_writes import AttributeWrites
 from interpreter.recording.attributes import Attributes
 from interpreter.recording.calls import Calls
@@ -20,12 +20,12 @@ from interpreter.recording.native import NativeCalls
 from interpreter.recording.numbers import plain
 from interpreter.recording.outside import HEAP, MISSING
 from interpreter.recording.questions import Questions
-from interpreter.recording.special import ROUTES, is_ours
+from interpreter.recording.special import ROUTES, SPECIAL_KINDS, is_ours
 from interpreter.recording.trace import Trace
 from interpreter.recording.watching import HASHING, WatchedCalls, WatchedSteps, watched
 from interpreter.vm.machine import Machine
 
-EMPTY = object()
+SPECIAL_KINDS.update(caches.KINDS)
 
 
 def noting(handler):
@@ -141,12 +141,12 @@ class RecordingMachine(
             return super().load_cell(frame, cell, name)
         if "contents" in entry.known:
             value = entry.known["contents"]
-            return super().load_cell(frame, cell, name) if value is EMPTY else value
+            return super().load_cell(frame, cell, name) if value is MISSING else value
         try:
             value = cell.cell_contents
         except ValueError:
             trace.guard(guards.NoAttribute(entry.source, "cell_contents"))
-            entry.known["contents"] = EMPTY
+            entry.known["contents"] = MISSING
             return super().load_cell(frame, cell, name)
         value = entry.known["contents"] = trace.read(value, sources.Attribute(entry.source, "cell_contents"))
         return value
@@ -167,7 +167,7 @@ class RecordingMachine(
             self.load_cell(frame, cell, name)
         super().delete_cell(frame, cell, name)
         if entry is not None and trace.ended is None:
-            entry.known["contents"] = EMPTY
+            entry.known["contents"] = MISSING
             entry.written.add("contents")
             trace.write(delete_cell, (cell,), f"del {entry.source}")
 

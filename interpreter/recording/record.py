@@ -91,11 +91,11 @@ def finish(recorded: Recorded):
         except Unknown as reason:
             trace.ended = f"the result: {reason}"
         try:
-            for write in trace.writes:
+            for write in (*trace.writes, *trace.hits):
                 write.templates = tuple(map(builder.template, write.args))
         except Unknown as reason:
             trace.ended = trace.ended or f"{write.text} {reason}"
-        recorded.writes = trace.writes
+        recorded.writes = [*trace.writes, *trace.hits]
     recorded.tail = trace.ended
     if trace.ended is not None and trace.ended_where is not None:
         recorded.tail = f"{trace.ended}, at {trace.ended_where}"
@@ -105,7 +105,7 @@ def finish(recorded: Recorded):
         recorded.value, recorded.error, *_ = make_plain(
             [recorded.value, recorded.error, *(write.args for write in trace.writes), *held], trace
         )
-    for write in trace.writes:
+    for write in (*trace.writes, *trace.hits):
         write.args = ()  # the templates say what to write; the objects of this call are let go
     trace.machine = None
     trace.keep.clear()

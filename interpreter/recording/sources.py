@@ -174,5 +174,13 @@ class Reading(Source):
     def take(self, parent):
         return self.function(parent, *self.arguments)
 
+    def identity(self):
+        asked = (self.function, *self.arguments)
+        try:
+            hash(asked)
+        except TypeError:
+            asked = tuple(map(id, asked))
+        return Reading, tuple(map(type, self.arguments)), asked, self.parent.identity()
+
     def __str__(self):
         return f"{self.name}({self.parent})"

@@ -14,7 +14,6 @@ import builtins
 import collections
 import copyreg
 import functools
-import operator
 import sys
 import sysconfig
 import threading
@@ -353,32 +352,7 @@ def weak_reference(machine, reference, args, kwargs):
     return entry.known["referent"]
 
 
-def cached_function(machine, cached, args, kwargs):
-    """A function with `functools.lru_cache`: the prologue asks the cache again, which gives the object that it holds.
-
-    The first call with some arguments fills the cache, unrecorded; what the function does then is done once, as in
-    eager.
-    """
-    trace = machine.trace
-    arguments = tuple(map(machine.see, args))
-    entry = trace.find(cached)
-    if (
-        kwargs
-        or entry is None
-        or not all(is_constant(value) or value is not None and trace.find(value) for value in arguments)
-    ):
-        machine.sharp(cached, "a cache is asked for arguments that can't be told to be the same in a later call")
-        return cached(*arguments, **(kwargs or {}))
-    for value in arguments:
-        if not is_constant(value):
-            trace.guard(guards.Identity(trace.find(value).source, value))
-    with torch.overrides._pop_mode_temporarily():
-        value = cached(*arguments)
-    name = getattr(cached, "__qualname__", "cached")
-    return trace.read(value, sources.Reading(entry.source, operator.call, arguments, name), fixed=True)
-
-
-SPECIAL_KINDS = {weakref.ref: weak_reference, type(functools.lru_cache(int)): cached_function}
+SPECIAL_KINDS: dict = {weakref.ref: weak_reference}
 
 
 @functools.lru_cache(maxsize=4096)

@@ -46,6 +46,7 @@ class Trace:
         self.guards: list[guards.Guard] = [guards.GlobalState()]
         self.steps: list[Operation | Check] = []
         self.writes: list[Write] = []
+        self.hits: list[Write] = []  # of caches: they change what nothing but the cache sees
         self.count = 0
         self.tensors: dict[int, tuple] = {}
         self.keep: list = []

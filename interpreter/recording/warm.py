@@ -86,7 +86,7 @@ class Snapshot:
                     self.empty.append(value)
                 else:
                     left.append(guard)
-            elif isinstance(guard, guards.NoAttribute):
+            elif not guard.lasting:
                 left.append(guard)
             elif type(guard) is guards.Type and type(value).__flags__ & HEAP:
                 self.typed[id(value)] = value

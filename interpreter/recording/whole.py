@@ -138,7 +138,21 @@ def changed_behind(trace) -> str | None:
             for index, known in entry.known.items():
                 if type(index) is int and (index >= len(value) or differ(value[index], known)):
                     return f"{entry.source}[{index}]"
+        elif isinstance(value, types.CellType) and "contents" in entry.known:
+            if differ(contents(value), entry.known["contents"]):
+                return str(entry.source)
+        elif not isinstance(value, torch.Tensor):
+            for key, known in entry.known.items():
+                if type(key) is tuple and key[0] == "slot" and differ(getattr(value, key[1], MISSING), known):
+                    return f"{entry.source}.{key[1]}"
     return None
+
+
+def contents(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
 
 
 def differ(now, known) -> bool:

@@ -2,12 +2,28 @@
 
 import pytest
 
-from tests.recording import scenes_given, scenes_guards, scenes_more, scenes_numbers, scenes_torch, scenes_writes
+from tests.recording import (
+    scenes_caches,
+    scenes_given,
+    scenes_guards,
+    scenes_more,
+    scenes_numbers,
+    scenes_torch,
+    scenes_writes,
+)
 from tests.recording.agree import same
 
 SCENES = [
     build
-    for module in (scenes_given, scenes_guards, scenes_writes, scenes_torch, scenes_numbers, scenes_more)
+    for module in (
+        scenes_caches,
+        scenes_given,
+        scenes_guards,
+        scenes_writes,
+        scenes_torch,
+        scenes_numbers,
+        scenes_more,
+    )
     for build in module.SCENES
 ]
 
