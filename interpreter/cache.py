@@ -6,12 +6,14 @@ import time
 
 from interpreter.executors import eager
 from interpreter.executors.graphable import effectful
+from interpreter.executors.undo import copied, put_back
 from interpreter.recording import guards
 from interpreter.recording.operations import Operation, answer_key
 from interpreter.recording.program import Replay, cut, inputs_of_segment
 from interpreter.recording.prologue import Prologue
 from interpreter.recording.record import Recorded
 from interpreter.recording.switches import ALL, still_entered
+from interpreter.recording.torch_calls import mutates
 
 BRANCHES = 8
 
@@ -95,6 +97,8 @@ class Entry:
         for segment in branch:
             if segment.tail is None:
                 eager.lower(segment, inputs, True)
+            if any(each.effect and mutates(each.function, each.kwargs) for each in segment.operations):
+                segment.undo = None
         alternatives.append(branch[0])
         self.switches = self.switches or switched(recorded.trace)
         if self.program is not None:
@@ -151,7 +155,12 @@ class SideExit(Exception):
         """What the interpreter, taking the call up, is not to do again."""
         path = [event for segment in self.segments for event in segment.events]
         if any(segment.origin is not None for segment in self.segments):
-            kept = [event.index for event in path if event.index in self.values and effectful(event)]
+            redone = frozenset().union(*(segment.redone for segment in self.segments))
+            kept = [
+                event.index
+                for event in path
+                if event.index in self.values and event.index not in redone and effectful(event)
+            ]
             done = {index: self.values[index] for index in kept}
             return Replay(path, done, None, pure=True)
         told = [value for segment in self.segments for value in segment.told]
@@ -164,23 +173,35 @@ def execute(entry: Entry, inputs: tuple, args, kwargs):
     program = entry.program
     if program is not None:
         segment, inputs = program.first(segment, inputs, args, kwargs)
+    copies: list = []
     if not (entry.logged if segment.origin is None else segment.logged):
+        copies = copied(segment.undo, inputs) if program is not None and segment.undo else []
         try:
             return segment.run(inputs, None)
         except Exception as error:
+            if segment.origin is not None:
+                put_back(copies)
             raise SideExit([segment], {}, 0, None, error, False) from None
     values: dict = {}
-    segments = []
+    segments: list = []
     depth = -1
+
+    def left(answer=None, error=None, recordable=False) -> SideExit:
+        if any(each.origin is not None for each in segments):
+            put_back(copies)
+        return SideExit(segments, values, depth, answer, error, recordable, entry.given(first))
+
     while True:
         segments.append(segment)
         depth += 1 if segment.origin is None else len(segment.origin)
         if segment.tail is not None:
-            raise SideExit(segments, values, depth, None, None, False, entry.given(first))
+            raise left()
+        if program is not None and segment.undo:
+            copies += copied(segment.undo, inputs)
         try:
             answer = segment.run(inputs, values)
         except Exception as error:
-            raise SideExit(segments, values, depth, None, error, False, entry.given(first)) from None
+            raise left(error=error) from None
         if segment.check is None:
             return answer
         for following in segment.branches.get(answer_key(answer), ()):
@@ -191,5 +212,9 @@ def execute(entry: Entry, inputs: tuple, args, kwargs):
                 inputs = found
                 break
         else:
-            raise SideExit(segments, values, depth, answer, None, True, entry.given(first))
-        segment = following if program is None else program.following(following, inputs)
+            raise left(answer=answer, recordable=True)
+        segment = following
+        if program is not None and all(each.undo is not None for each in segments):
+            segment = program.following(following, inputs)
+        if segment.undo is None and any(each.origin is not None for each in segments):
+            raise left()

@@ -16,8 +16,8 @@ from itertools import zip_longest
 
 import torch
 
-from interpreter.executors import eager
-from interpreter.executors.fakes import Fakes, Unfit, first_line, memory
+from interpreter.executors import eager, undo
+from interpreter.executors.fakes import Fakes, Inference, Unfit, first_line, memory
 from interpreter.executors.graphable import draws, effectful, is_switch, observes_autograd
 from interpreter.executors.graphs import GraphWriter
 from interpreter.executors.pieces import Parting, Piece, step_operations
@@ -25,7 +25,7 @@ from interpreter.recording import guards
 from interpreter.recording.operations import Build, Input, Operation, Ref, refs_of
 from interpreter.recording.program import Segment
 from interpreter.recording.prologue import Prologue
-from interpreter.recording.trace import Trace, same
+from interpreter.recording.trace import Trace
 
 FIRST_PIECE = 1_000_000
 
@@ -35,7 +35,6 @@ class Surroundings:
 
     def __init__(self):
         self.grad = torch.is_grad_enabled()
-        self.inference = torch.is_inference_mode_enabled()
         self.dtype = torch.get_default_dtype()
         self.autocast = {
             device: (torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)) for device in ("cpu", "cuda")
@@ -53,9 +52,10 @@ class Surroundings:
 
     @contextlib.contextmanager
     def again(self):
-        """In this state inside, in the state of before afterwards."""
+        """In this state inside, in the state of before afterwards. Inference mode is not entered: tensors made in it
+        can't tell whether they were written to, and a compiler sees no difference to a mode without gradients."""
         before = Surroundings()
-        with torch.inference_mode(self.inference):
+        with torch.inference_mode(False):
             self.restore()
             try:
                 yield
@@ -280,26 +280,10 @@ def part(trunk: list[Segment], job: Job, fakes: Fakes) -> Compiled:
     inside = {operation.index for operation in operations}
     compiled = Compiled(trunk, Parting(operations, fakes, (final | set(leaving(last))) & inside, seen & inside).steps())
     outside = {memory(fake) for fake in fakes.inputs.values() if isinstance(fake, torch.Tensor)}
-    before = [operation for segment in job.chain[: job.chain.index(trunk[0])] for operation in segment.operations]
-    if any(writes(operation, fakes, outside) for operation in before):
-        raise Unfit(
-            "tensors from outside the call are written before a check, and what was written can't be taken back"
-        )
-    wrote = None
-    for step in compiled.steps:
-        if wrote is not None and not (
-            type(step) is Operation and (step.number or step.element or step.function is same)
-        ):
-            raise Unfit(
-                f"tensors from outside the call are written ({wrote}) before something that may fail and is no part of "
-                f"the same graph ({describe(step, fakes)})"
-            )
-        inner = step.operations if type(step) is Piece else [step]
-        wrote = wrote or next((str(operation) for operation in inner if writes(operation, fakes, outside)), None)
-    if wrote is not None and last.check is not None:
-        raise Unfit(f"tensors from outside the call are written ({wrote}) before a check: {last.check}")
+    earlier = [each for segment in job.chain[: job.chain.index(trunk[0])] for each in segment.operations]
+    undo.plan(compiled, earlier, job, fakes, outside)
     for operation in operations:
-        if draws(operation) and fakes.written.get(operation.index) and not writes(operation, fakes, outside):
+        if draws(operation) and fakes.written.get(operation.index) and not undo.writes(operation, fakes, outside):
             raise Unfit(
                 f"random numbers are drawn into a tensor made inside the call ({operation}, at {operation.where})"
             )
@@ -317,17 +301,6 @@ def asked_first(operations: list[Operation], fakes: Fakes) -> list[Operation]:
     return [each for each in operations if each.index in early] + [
         each for each in operations if each.index not in early
     ]
-
-
-def writes(operation, fakes: Fakes, outside) -> bool:
-    return any(memory(value) in outside for value in fakes.written.get(operation.index, ()))
-
-
-def describe(step, fakes: Fakes) -> str:
-    if type(step) is Piece:
-        return f"a graph that begins with {step.operations[0]}, at {step.operations[0].where}"
-    reason = fakes.reasons.get(step.index)
-    return f"{step}, at {step.where}" + (f": {reason}" if reason else "")
 
 
 def leaving(segment: Segment) -> list[int]:
@@ -350,20 +323,21 @@ def used_by(segment: Segment) -> list[int]:
 
 def apart(compiled: Compiled, job: Job, fakes: Fakes):
     """Numbers of the inputs that graphs write to, and of those that must not share memory with them."""
-    written, others = [], []
+    written: dict[int, None] = {}
+    others: dict[int, None] = {}
     for piece in compiled.pieces:
         if not piece.writes:
             continue
         memories = {memory(value) for operation in piece.operations for value in fakes.written.get(operation.index, ())}
-        for template in piece.takes:
-            value = fakes.value(template)
-            if isinstance(value, torch.Tensor):
-                number = job.inputs[template.source.identity()] if type(template) is Input else None
-                (written if memory(value) in memories else others).append((number, memory(value)))
-    if len({shared for _, shared in written}) < len(written):
-        raise Unfit("a graph writes to memory that several of its inputs share")
-    numbers = [number for number, _ in written if number is not None]
-    return (numbers, [number for number, _ in others if number is not None]) if numbers else None
+        taken = [(each, fakes.value(each)) for each in piece.takes]
+        hit = [memory(value) for _, value in taken if isinstance(value, torch.Tensor) and memory(value) in memories]
+        if len(set(hit)) < len(hit):
+            raise Unfit("a graph writes to memory that several of its inputs share")
+        for template, value in taken:
+            if isinstance(value, torch.Tensor) and type(template) is Input:
+                number = job.inputs[template.source.identity()]
+                (written if memory(value) in memories else others)[number] = None
+    return (list(written), [number for number in others if number not in written]) if written else None
 
 
 def compile_pieces(job: Job, made: list[Compiled], fakes: Fakes, backend) -> float:
@@ -371,9 +345,11 @@ def compile_pieces(job: Job, made: list[Compiled], fakes: Fakes, backend) -> flo
     Returns the backend's seconds."""
     pieces = {id(piece.operations[0]): piece for compiled in made for piece in compiled.pieces}
     seconds = 0.0
+    inference = Inference()
     with job.surroundings.again():
         for segment in job.chain:
             for operation in segment.operations:
+                inference.do(operation)
                 if is_switch(operation.function):
                     operation.function(*operation.args, **operation.kwargs)
                 piece = pieces.get(id(operation))

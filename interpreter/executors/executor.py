@@ -72,18 +72,21 @@ class Program:
         self.settled = False
         self.attempts = 0
 
-    def compile(self, *choices: list[Job]):
+    def compile(self, *choices: list[Job], undone=False):
         """Lower the jobs of the first of the choices that can be. An empty choice at the end: if none can, nothing is
-        said."""
+        said. `undone`: if none can, what was compiled before serves no longer, since a call that goes on from it could
+        not be taken up."""
         if self.executor.background:
-            thread = threading.Thread(target=self.work, args=(choices,), name="zoobench-compile", daemon=True)
+            thread = threading.Thread(
+                target=self.work, args=(choices, undone), name="zoobench-compile", daemon=True
+            )
             self.threads.append(thread)
             thread.start()
             return
-        self.work(choices)
+        self.work(choices, undone)
         self.report()
 
-    def work(self, choices):
+    def work(self, choices, undone):
         """Lower, here or in a thread; a failure is kept until the next call can report it."""
         reason = ""
         for jobs in choices:
@@ -100,6 +103,10 @@ class Program:
                 self.serve(job, several)
                 self.failures += job.notes
             return
+        if undone:
+            self.settled = True
+            self.variants.clear()
+            self.compiled.clear()
         self.failures.append(reason)
 
     def serve(self, job: Job, made: list[Compiled]):
@@ -112,8 +119,11 @@ class Program:
             variants = self.variants.setdefault(id(compiled.origin[0]), [])
             variants.insert(0 if compiled.gate is None else len(variants), compiled)
 
-    def failed(self, error: Exception):
-        """A compiled program raised where the interpreter, doing the call again, did not."""
+    def failed(self, error: Exception | None):
+        """A compiled program raised where the interpreter, doing the call again, did not. Without an error: it was left
+        where something came that couldn't be taken back, and is being compiled."""
+        if error is None:
+            return
         self.executor.tell(
             f"it was compiled, but then raised {reason_of(error)}, which the same operations do not do one by one"
         )
@@ -184,4 +194,4 @@ class Program:
         if lacking:
             jobs.insert(0, prepare(trace, earlier, 0, self.job.sources, call))
             jobs[0].replaces = True
-        self.compile([whole], jobs)
+        self.compile([whole], jobs, undone=any(segment.undo is None for segment in branch))

@@ -35,6 +35,7 @@ from interpreter.executors.graphable import (
     may_be_in_graph,
 )
 from interpreter.recording.operations import Build, Check, Input, Operation, Ref
+from interpreter.recording.switches import INFERENCE, entering, leaving
 from interpreter.recording.torch_calls import PLAIN_CLASSES, is_getter, mutates, plain_name
 
 ASKING = {"item", "__int__", "__index__"}
@@ -45,6 +46,27 @@ SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 class Unfit(Exception):
     """A program, or a stretch of it, can't be given to a compiler: the message says why."""
+
+
+class Inference:
+    """Inference mode as operations enter and leave it, for a compiler: a mode without gradients."""
+
+    def __init__(self):
+        self.modes: dict[int, bool] = {}
+        self.before: list[bool] = []
+
+    def do(self, operation: Operation) -> bool:
+        """Enter or leave, if that is what the operation does. Whether it is about inference mode at all."""
+        if operation.function is INFERENCE:
+            self.modes[operation.index] = bool(operation.args[0] if operation.args else True)
+        elif operation.function is entering:
+            self.before.append(torch.is_grad_enabled())
+            torch.set_grad_enabled(not self.modes[operation.args[0].index])
+        elif operation.function is leaving:
+            torch.set_grad_enabled(self.before.pop())
+        else:
+            return False
+        return True
 
 
 class Fakes:
@@ -59,12 +81,14 @@ class Fakes:
         self.reasons: dict[int, str] = {}
         self.written: dict[int, list] = {}
         self.spoiled: set = set()
+        self.followed: set = set()  # memory to which writes are followed by autograd
         self.left_out: Operation | None = None  # the first that a graph could hold, were it known what it is given
         self.operations: dict[int, Operation] = {}
         self.examples: dict = {}
         self.dirty: set = set()  # memory of inputs that the operations so far write to
         self.asked: list[tuple[Operation, list[Operation]]] = []
         self.symbolic: list[tuple[str, object]] = []
+        self.inference = Inference()
 
     # Inputs
 
@@ -109,6 +133,8 @@ class Fakes:
         self.operations[index] = operation
         self.values[index] = UNKNOWN
         self.in_graph[index] = False
+        if self.inference.do(operation):
+            return
         if is_switch(function):
             function(*operation.args, **operation.kwargs)
             self.values[index] = None
@@ -135,7 +161,8 @@ class Fakes:
             self.spoil(operation)
             return
         self.values[index] = result
-        self.written[index] = [value for value, version in before if value._version != version]
+        self.written[index] = [value for value, version, _ in before if value._version != version]
+        self.followed.update(memory(value) for value, _, node in before if value.grad_fn is not node)
         if plain_name(function) in NORMS:
             self.written[index] += [value for value in args[3:5] if isinstance(value, torch.Tensor)]
         self.dirty.update(memory(value) for value in self.written[index])
@@ -366,8 +393,9 @@ def parts_of(template):
 
 
 def versions(args, kwargs):
+    """The tensors among the arguments, with what an operation that writes to them changes: version and history."""
     return [
-        (value, value._version)
+        (value, value._version, value.grad_fn)
         for value in tensors_in((args, kwargs))
         if isinstance(value, FakeTensor) and not value.is_inference()
     ]

@@ -34,6 +34,10 @@ class Segment:
         self.run = None
         self.text = ""
         self.origin: list[Segment] | None = None  # of a compiled one: the recorded segments in whose place it serves
+        # Where a call that began in a compiled one is left after this: inputs whose memory is put back (None: not
+        # known), and the operations that write to it, which are done again.
+        self.undo: tuple[int, ...] | None = ()
+        self.redone: frozenset[int] = frozenset()
 
     def walk(self):
         """This segment and all that follow."""
