@@ -113,11 +113,18 @@ class AttributeWrites(Machine):
         hook = self.lookup(type(obj), "__setattr__")
         if type(hook) is FunctionType:
             return discarding(self.call(hook, (obj, name, value), None))
+        self.before_class_write(obj)
         type.__setattr__(obj, name, plain(value))
         if id(obj) not in trace.made:
             self.class_written(obj, name, value)
             trace.write(setattr, (obj, name, value), f"{obj.__qualname__}.{name} =")
         trace.classes.clear()
+
+    def before_class_write(self, kind):
+        """Keep what a class had before its first write."""
+        space = self.class_space(kind)
+        if space.original is None:
+            space.original = dict(space.value)
 
     def class_written(self, kind, name, value):
         space = self.class_space(kind)
@@ -130,6 +137,7 @@ class AttributeWrites(Machine):
             return super().delete_attribute(obj, name)
         kind = type(obj)
         if isinstance(obj, type):
+            self.before_class_write(obj)
             type.__delattr__(obj, name)
             if id(obj) not in trace.made:
                 self.class_written(obj, name, MISSING)

@@ -35,17 +35,20 @@ SETS = (set, frozenset)
 class Outside:
     """An object that existed before the call.
 
+    `asked` holds what else is guarded of a container as it was: its length, its keys, whether it is empty or has a key.
+
     `known` maps a key (of a dict), or the name of a slot, to the value a read gives now; `written` holds those of them
     that this call has written; `original` is what a container held when it was first written; `whole` is set when all
     of it has been guarded.
     """
 
-    __slots__ = ("known", "namespace", "original", "source", "value", "whole", "written")
+    __slots__ = ("asked", "known", "namespace", "original", "source", "value", "whole", "written")
 
     def __init__(self, value, source):
         self.value = value
         self.source = source
         self.known: dict = {}
+        self.asked: dict = {}
         self.written: set = set()
         self.original = None
         self.whole = False

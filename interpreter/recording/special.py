@@ -82,6 +82,27 @@ def vars_(machine, callable, args, kwargs):
         raise TypeError("vars() argument must have __dict__ attribute") from None
 
 
+@special(builtins.dir)
+def dir_(machine, callable, args, kwargs):
+    """The names of an object's attributes: its own, and those of its classes."""
+    if len(args) != 1 or kwargs:
+        return dir(*args, **(kwargs or {}))
+    obj = args[0]
+    hook = machine.lookup(type(obj), "__dir__")
+    if type(hook) is types.FunctionType and not isinstance(obj, torch.Tensor):
+        return sorted(machine.invoke(hook, obj))
+    trace = machine.trace
+    for kind in obj.__mro__ if isinstance(obj, type) else type(obj).__mro__:
+        if kind.__flags__ & HEAP and id(kind) not in trace.made:
+            trace.read_names(machine.class_space(kind))
+    entry = trace.find(obj)
+    if entry is not None and (space := trace.namespace(entry)) is not None:
+        trace.read_names(space)
+        if isinstance(obj, types.ModuleType):
+            trace.read_key(space, "__dir__")
+    return dir(obj)
+
+
 @special(builtins.__import__)
 def import_(machine, callable, args, kwargs):
     """An import that has happened finds its module again; one that has not happened yet happens once, unrecorded."""

@@ -215,8 +215,8 @@ class Trace:
             return key in entry.value
         present = key in entry.value
         mark = ("present", key)
-        if mark not in entry.known:
-            entry.known[mark] = present
+        if mark not in entry.asked:
+            entry.asked[mark] = present
             self.guard((guards.Present if present else guards.Absent)(entry.source, key))
         return present
 
@@ -226,17 +226,25 @@ class Trace:
             return
         if entry.touched:
             self.read_all(entry)
-        elif "length" not in entry.known:
-            entry.known["length"] = True
+        elif "length" not in entry.asked:
+            entry.asked["length"] = True
             self.guard(guards.Length(entry.source, len(entry.value)))
 
+    def read_names(self, entry: Outside):
+        """Guard which keys an outside dict has, and not what is under them."""
+        if entry.touched:
+            self.read_all(entry)
+        elif not entry.whole and "names" not in entry.asked:
+            entry.asked["names"] = True
+            self.guard(guards.Keys(entry.source, entry.value))
+
     def read_truth(self, entry: Outside):
-        if entry.whole or "length" in entry.known or "truth" in entry.known:
+        if entry.whole or "length" in entry.asked or "truth" in entry.asked:
             return
         if entry.touched:
             self.read_all(entry)
             return
-        entry.known["truth"] = True
+        entry.asked["truth"] = True
         self.guard(guards.Truth(entry.source, bool(entry.value)))
 
     def read_index(self, entry: Outside, index: int):
@@ -289,7 +297,7 @@ class Trace:
                 if not is_constant(item):
                     self.pinned(item, short(item))
         else:
-            if "length" not in entry.known:
+            if "length" not in entry.asked:
                 self.guard(guards.Length(source, len(before)))
             if isinstance(now, collections.deque):
                 self.read(now.maxlen, sources.Attribute(source, "maxlen"))

@@ -130,8 +130,6 @@ def changed_behind(trace) -> str | None:
         value = entry.value
         if type(value) is dict:
             for key, known in entry.known.items():
-                if type(key) is tuple and key and key[0] == "present":
-                    continue
                 if differ(value.get(key, MISSING), known):
                     return f"{entry.source}[{key!r}]"
         elif isinstance(value, list) and entry.known and entry.original is None:

@@ -887,3 +887,86 @@ def sizes_that_change_and_what_is_done_with_them():
         )
 
     return Scene(f, [(torch.ones(n, 2),) for n in (2, 3, 4, 5, 6, 1, 0, 7)])
+
+
+@scene
+def keys_named_as_questions():
+    """What is noted of a container does not get in the way of what is in it."""
+
+    def f(x, d, keys):
+        if d and len(d) > 1 and "present" in d and keys:
+            x = x + 1
+        marks = [("present", 1) in d, d.get(("present", 1)), ("present", "length") in d, len(keys), dir(d)[:1]]
+        return x, d.get("length"), d.get("truth"), d.get("names"), d["present"], d.get("whole"), marks
+
+    def given(n):
+        return {"length": n, "truth": 2, "names": 3, "present": 4, ("present", 1): 5}
+
+    calls = [(X(), given(n), ["length"]) for n in (1, 1, 3, 3)]
+    return Scene(f, [*calls, (X(), {**given(1), "whole": 7}, [])], hits=1)
+
+
+@scene
+def names_of_all_attributes():
+    class Base:
+        pass
+
+    class Box(Base):
+        def __init__(self):
+            self.n = 1
+
+    class Chosen:
+        names = ("b", "a")
+
+        def __dir__(self):
+            return list(self.names)
+
+    box, chosen, space = Box(), Chosen(), types.ModuleType("space")
+    space.n = 1
+
+    def f(x):
+        names = [[name for name in dir(each) if name[0] != "_"] for each in (box, Box, Base, chosen, space)]
+        box.n = 2
+        return names, x * sum(map(len, names)), len(dir(box)), sorted(vars(box))
+
+    return Scene(
+        f,
+        [
+            (X(),),
+            (X(),),
+            lambda: setattr(Base, "added", 1),
+            (X(),),
+            (X(),),
+            lambda: setattr(box, "more", 1),
+            (X(),),
+            lambda: setattr(Box, "own", 1),
+            (X(),),
+            lambda: setattr(Chosen, "names", ("c",)),
+            (X(),),
+            lambda: setattr(space, "m", 1),
+            (X(),),
+            lambda: delattr(Base, "added"),
+            (X(),),
+            (X(),),
+        ],
+        hits=3,
+    )
+
+
+@scene
+def names_after_a_write_to_the_class():
+    class Box:
+        pass
+
+    box = Box()
+
+    def f(x, n):
+        if n:
+            Box.made = n
+            box.own = n
+        return [name for name in dir(box) if name[0] != "_"], x
+
+    def clear():
+        del Box.made
+
+    return Scene(f, [(X(), 1), clear, (X(), 1), (X(), 0), clear, (X(), 0), (X(), 0)], lambda: (Box, box), tail=True)
