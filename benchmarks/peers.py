@@ -1,138 +1,181 @@
 """The interpreter beside its peers, in one process and in turn: `python benchmarks/peers.py [--models GLOB ...]
-[--repeats N]`.
+[--repeats N] [--inductor]`.
 
 For each architecture of the zoo (2 layers, no grad, batch 2 x 16 tokens, one thread): the first call of a fresh jit and
-of a fresh `torch.compile(backend="eager", fullgraph=True)`, warm calls of both as paired ratios to eager, and forward
-with backward. For one architecture also at 32 layers. Times are seconds of this thread's CPU (`time.thread_time`), so
-that other processes on the machine weigh less; ratios are medians of pairs.
+of a fresh `torch.compile(backend="eager", fullgraph=True)`, and of Thunder where it is installed; warm calls of all as
+paired ratios to eager; forward with backward; the exact counts. For one architecture also at 32 layers. With
+`--inductor`, first and warm calls of both through torch's compiler too: minutes for each architecture.
 
-What is wanted of the figures stands beside them; exit status 3 where one falls short.
+Each peer is a row of the last table but one, this project the first; what is wanted of the figures is the last table;
+exit status 3 where one falls short.
 """
 
 from __future__ import annotations
 
 import argparse
 import fnmatch
-import gc
 import statistics
 import sys
 import time
-import tracemalloc
 
+import figures
 import torch
 import torch._dynamo
+import torch._inductor.config
 from rich.console import Console
 from rich.table import Table
 
+from harness.subjects import Thunder, Unavailable
 from interpreter import jit
 from models import zoo
 
 torch._dynamo.config.capture_dynamic_output_shape_ops = True
-LONG = 32
+MILLISECONDS = 1e3
 
 
-def seconds(call) -> float:
-    """CPU seconds of one call."""
-    started = time.thread_time()
-    call()
-    return time.thread_time() - started
-
-
-def compiled(module):
-    torch._dynamo.reset()
-    return torch.compile(module, backend="eager", fullgraph=True)
-
-
-def first_calls(model, inputs, repeats, depth=None):
-    """Best first call of the interpreter and of Dynamo, each on a module of its own."""
-    ours, theirs = [], []
-    module = model.build(depth=depth).eval()
-    module(*inputs)
-    for _ in range(repeats):
-        jitted = jit(module)
-        ours.append(seconds(lambda jitted=jitted: jitted(*inputs)))
-        other = compiled(module)
-        theirs.append(seconds(lambda other=other: other(*inputs)))
-    return min(ours), min(theirs)
-
-
-def paired(calls: dict, rounds: int = 30, inner: int = 5) -> dict:
-    """Median of the ratios to `calls["eager"]`, all measured in turn."""
-    samples: dict = {name: [] for name in calls}
-    for call in calls.values():
-        for _ in range(inner):
-            call()
-    gc.collect()
-    gc.disable()
+def peers(console) -> dict:
+    """What makes a fast callable of a module, by name: this project first."""
+    makers = {"interpreter": jit, "Dynamo": figures.dynamo}
     try:
-        for _ in range(rounds):
-            for name, call in calls.items():
-                started = time.thread_time()
-                for _ in range(inner):
-                    call()
-                samples[name].append(time.thread_time() - started)
-    finally:
-        gc.enable()
-    return {
-        name: statistics.median(a / b for a, b in zip(values, samples["eager"])) for name, values in samples.items()
-    } | {"seconds": min(samples["eager"]) / inner}
+        Thunder.preload()
+    except Unavailable as reason:
+        console.print(f"Thunder has no row: {reason}", markup=False)
+    else:
+        makers["Thunder"] = Thunder.jit.__get__(None)
+    return makers
 
 
-def warm_calls(model, inputs):
-    """Warm ratios of the interpreter, its prologue and Dynamo, without gradients."""
-    module = model.build().eval()
-    jitted, other = jit(module), compiled(module)
-    for _ in range(3):
-        jitted(*inputs), other(*inputs)
-    entry = jitted.stats.entries[0]
-    ratios = paired(
-        {
-            "eager": lambda: module(*inputs),
-            "interpreter": lambda: jitted(*inputs),
-            "dynamo": lambda: other(*inputs),
-            "prologue": lambda: entry.prologue.check(inputs, {}),
+def measured(model, makers: dict, options) -> dict:
+    """The figures of one architecture: first calls in seconds, the others as ratios; counts are exact."""
+    inputs = model.inputs(seed=0)
+    with torch.no_grad():
+        first = figures.first_calls(model, inputs, makers, options.repeats)
+        warm, entry = figures.warm_calls(model, inputs, makers)
+        row = {
+            "model": model.name,
+            "first": first,
+            "warm": warm,
+            "entry instructions": entry.instructions,
+            "tail": figures.tail(model, inputs),
+            "instructions": figures.instructions(model, inputs),
+            "peak": figures.peak(model, inputs),
         }
-    )
-    return ratios, entry
+        if options.inductor:
+            row["inductor first"], row["inductor warm"] = inductor(model, inputs)
+    row["train"] = figures.training(model, inputs)
+    return row
 
 
-def training(model, inputs):
-    """Forward and backward, warm, as a ratio to eager."""
-    module = model.build(workload="train").train()
-    jitted = jit(module)
+def inductor(model, inputs) -> tuple[float, float]:
+    """First call (by the clock: compilers are other processes) and warm call through inductor, to torch.compile's."""
+    module = model.build().eval()
+    module(*inputs)
+    makers = {
+        "eager": lambda: figures.dynamo(module, "inductor"),  # the base of the pairs
+        "interpreter": lambda: jit(module, executor="inductor"),
+    }
+    made, first = {}, {}
+    with torch._inductor.config.patch(force_disable_caches=True):
+        for name, make in makers.items():
+            made[name] = make()
+            started = time.perf_counter()
+            made[name](*inputs)
+            first[name] = time.perf_counter() - started
+    for _ in range(3):
+        for call in made.values():
+            call(*inputs)
+    warm = figures.paired({name: lambda call=call: call(*inputs) for name, call in made.items()})
+    return first["interpreter"] / first["eager"], warm["interpreter"]
 
-    def step(call):
-        module.zero_grad(set_to_none=True)
-        call(*inputs).float().mean().backward()
 
-    step(jitted)
-    return paired({"eager": lambda: step(module), "interpreter": lambda: step(jitted)}, rounds=20, inner=3)[
-        "interpreter"
+def by_model(rows, options) -> Table:
+    table = Table(title="warm calls and training to eager, first calls to Dynamo's (CPU time of one thread)")
+    columns = ["model", "first, ms", "Dynamo, ms", "first / Dynamo", "warm", "prologue", "Dynamo warm", "train", "tail",
+               "instructions", "to native", "peak"]
+    columns += ["inductor first", "inductor warm"] if options.inductor else []
+    for column in columns:
+        table.add_column(column, justify="left" if column == "model" else "right")
+    for row in rows:
+        ours, theirs = row["first"]["interpreter"], row["first"]["Dynamo"]
+        cells = [f"{ours * MILLISECONDS:.1f}", f"{theirs * MILLISECONDS:.0f}", f"1/{theirs / ours:.1f}"]
+        cells += [f"{row['warm'][name]:.3f}" for name in ("interpreter", "prologue", "Dynamo")]
+        cells += [f"{row['train']:.3f}", f"{row['tail']:.2f}", str(row["entry instructions"])]
+        cells += [f"{row['instructions']:.2f}", f"{row['peak']:.3f}"]
+        cells += [f"{row[name]:.3f}" for name in ("inductor first", "inductor warm")] if options.inductor else []
+        table.add_row(row["model"], *cells)
+    return table
+
+
+def by_peer(rows, makers, long) -> Table:
+    """The peers side by side: medians over the architectures."""
+    table = Table(title="peers: medians over the architectures")
+    for column in ("peer", "first call, s", "worst, s", "warm call / eager", f"first call, {figures.LONG} layers / 2"):
+        table.add_column(column, justify="left" if column == "peer" else "right")
+    for name in makers:
+        first = [row["first"][name] for row in rows]
+        growth = f"{long[name] / long['at 2'][name]:.1f}" if long else "-"
+        warm = statistics.median(row["warm"][name] for row in rows)
+        table.add_row(name, f"{statistics.median(first):.4f}", f"{max(first):.4f}", f"{warm:.3f}", growth)
+    return table
+
+
+def wanted(rows, options) -> list[tuple]:
+    """(figure, measured, bar, aim) of each that is wanted."""
+    first = [row["first"]["interpreter"] / row["first"]["Dynamo"] for row in rows]
+    warm = [row["warm"]["interpreter"] for row in rows]
+    microseconds, guards = figures.wide_prologue()
+    found = [
+        ("first call / Dynamo, median", statistics.median(first), 1 / 15, 1 / 25),
+        ("first call / Dynamo, worst", max(first), 1 / 10, 1 / 25),
+        ("warm call / eager, median", statistics.median(warm), 0.80, 0.72),
+        ("warm call / eager, worst", max(warm), 0.86, 0.72),
+        ("forward and backward / eager, median", statistics.median(row["train"] for row in rows), 0.95, 0.90),
+        ("tail from the first line / eager, worst", max(row["tail"] for row in rows), 6.0, 6.0),
+        ("instructions / native, worst", max(row["instructions"] for row in rows), 1.2, 1.2),
+        ("peak of the first call / eager, worst", max(row["peak"] for row in rows), 1.05, 1.05),
+        (f"prologue of 100 tensors, {guards} guards, us", microseconds, 60.0, 60.0),
+    ]
+    if options.inductor:
+        found += [
+            ("inductor, first call / torch.compile, worst", max(row["inductor first"] for row in rows), 1.0, 1.0),
+            ("inductor, warm call / torch.compile, worst", max(row["inductor warm"] for row in rows), 1.02, 1.02),
+        ]
+    return found
+
+
+def deep(options, makers, console) -> tuple[dict, list[tuple]]:
+    """One architecture at 32 layers: first calls by peer, and what is wanted of them."""
+    model = next((model for model in zoo() if model.name == options.long), None)
+    if model is None:
+        return {}, []
+    inputs = model.inputs(seed=0)
+    with torch.no_grad():
+        shallow = figures.first_calls(model, inputs, makers, options.repeats)
+        long = figures.first_calls(model, inputs, makers, 2, depth=figures.LONG)
+        size = figures.program_bytes(model, inputs) / 1e6
+    console.print(f"{model.name} at {figures.LONG} layers: first calls "
+                  + ", ".join(f"{name} {value * MILLISECONDS:.0f} ms" for name, value in long.items()))
+    return long | {"at 2": shallow}, [
+        (f"first call / Dynamo, {figures.LONG} layers", long["interpreter"] / long["Dynamo"], 1 / 15, 1 / 25),
+        (f"MB of a program of {figures.LONG} layers", size, 5.0, 5.0),
     ]
 
 
-def program_bytes(model, inputs) -> int:
-    """Memory that one recorded program of 32 layers takes, as Python's allocator counts it."""
-    module = model.build(depth=LONG).eval()
-    module(*inputs)
-    jit(module)(*inputs)
-    gc.collect()
-    tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
-    jitted = jit(module)
-    for _ in range(3):
-        jitted(*inputs)
-    gc.collect()
-    size = tracemalloc.get_traced_memory()[0] - before
-    tracemalloc.stop()
-    return size
+def verdict(found) -> Table:
+    table = Table(title="wanted")
+    for column in ("figure", "measured", "bar", "aim", ""):
+        table.add_column(column, justify="left" if column in ("figure", "") else "right")
+    for name, value, bar, aim in found:
+        table.add_row(name, f"{value:.4f}", f"{bar:.4f}", f"{aim:.4f}", "holds" if value <= bar else "FALLS SHORT")
+    return table
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="*", default=["*"], help="globs over the names of architectures")
     parser.add_argument("--repeats", type=int, default=3, help="first calls measured of each")
-    parser.add_argument("--long", default="Llama-3.1-8B", help="the architecture measured at 32 layers too")
+    parser.add_argument("--long", default="Llama-3.1-8B", help="the architecture (of Llama-3.2-1B too) for 32 layers")
+    parser.add_argument("--inductor", action="store_true", help="also through torch's compiler: minutes for each")
     options = parser.parse_args()
     torch.set_num_threads(1)
     chosen = [
@@ -143,70 +186,21 @@ def main() -> int:
     if not chosen:
         parser.error(f"no architecture is called {' or '.join(options.models)}; python -m harness list shows them")
     console = Console()
-    table = Table(title="to eager: warm calls; to Dynamo: first calls (CPU time of one thread)")
-    for column in (
-        "model",
-        "first, ms",
-        "Dynamo, ms",
-        "first / Dynamo",
-        "warm",
-        "prologue",
-        "Dynamo warm",
-        "train",
-        "instructions",
-    ):
-        table.add_column(column, justify="left" if column == "model" else "right")
-    rows = []
+    makers = peers(console)
     with torch.no_grad():  # what is imported or built at the first call of each is no part of any model's
-        jit(chosen[0].build().eval())(*chosen[0].inputs(seed=0))
-        compiled(chosen[0].build().eval())(*chosen[0].inputs(seed=0))
+        for make in makers.values():
+            make(chosen[0].build().eval())(*chosen[0].inputs(seed=0))
+    rows = []
     for model in chosen:
-        inputs = model.inputs(seed=0)
-        with torch.no_grad():
-            ours, theirs = first_calls(model, inputs, options.repeats)
-            warm, entry = warm_calls(model, inputs)
-        trained = training(model, inputs)
-        rows.append({"first": ours / theirs, "warm": warm["interpreter"], "dynamo": warm["dynamo"], "train": trained,
-                     "prologue": warm["prologue"]})
-        table.add_row(
-            model.name,
-            f"{ours * 1e3:.1f}",
-            f"{theirs * 1e3:.0f}",
-            f"1/{theirs / ours:.1f}",
-            f"{warm['interpreter']:.3f}",
-            f"{warm['prologue']:.3f}",
-            f"{warm['dynamo']:.3f}",
-            f"{trained:.3f}",
-            str(entry.instructions),
-        )
-        console.print(f"{model.name}: first 1/{theirs / ours:.1f}, warm {warm['interpreter']:.3f}, train {trained:.3f}")
-    console.print(table)
-    wanted = [
-        ("first call / Dynamo, median", statistics.median(row["first"] for row in rows), 1 / 15, 1 / 25),
-        ("first call / Dynamo, worst", max(row["first"] for row in rows), 1 / 10, 1 / 25),
-        ("warm call / eager, median", statistics.median(row["warm"] for row in rows), 0.80, 0.72),
-        ("warm call / eager, worst", max(row["warm"] for row in rows), 0.86, 0.72),
-        ("forward and backward / eager, median", statistics.median(row["train"] for row in rows), 0.95, 0.90),
-    ]
-    long = [model for model in zoo() if model.name == options.long]
-    if long:
-        inputs = long[0].inputs(seed=0)
-        with torch.no_grad():
-            ours, theirs = first_calls(long[0], inputs, 1, depth=LONG)
-            size = program_bytes(long[0], inputs)
-        console.print(
-            f"{options.long} at {LONG} layers: first call {ours * 1e3:.0f} ms, Dynamo {theirs * 1e3:.0f} ms; "
-            f"a program takes {size / 1e6:.1f} MB"
-        )
-        wanted += [(f"first call / Dynamo, {LONG} layers", ours / theirs, 1 / 15, 1 / 25),
-                   (f"MB of a program of {LONG} layers", size / 1e6, 5.0, 5.0)]
-    verdict = Table(title="wanted")
-    for column in ("figure", "measured", "bar", "aim", ""):
-        verdict.add_column(column, justify="left" if column in ("figure", "") else "right")
-    for name, value, bar, aim in wanted:
-        verdict.add_row(name, f"{value:.4f}", f"{bar:.4f}", f"{aim:.4f}", "holds" if value <= bar else "FALLS SHORT")
-    console.print(verdict)
-    return 0 if all(value <= bar for _, value, bar, _ in wanted) else 3
+        rows.append(measured(model, makers, options))
+        ours, theirs = rows[-1]["first"]["interpreter"], rows[-1]["first"]["Dynamo"]
+        console.print(f"{model.name}: first 1/{theirs / ours:.1f}, warm {rows[-1]['warm']['interpreter']:.3f}, "
+                      f"train {rows[-1]['train']:.3f}")
+    long, found = deep(options, makers, console)
+    found = wanted(rows, options) + found
+    for table in (by_model(rows, options), by_peer(rows, makers, long), verdict(found)):
+        console.print(table)
+    return 0 if all(value <= bar for _, value, bar, _ in found) else 3
 
 
 if __name__ == "__main__":
