@@ -1,13 +1,16 @@
 """``python -m interpreter [-m MODULE | FILE] [ARG ...]``: a whole program in the virtual machine.
 
-The program is ``__main__``, sees its own arguments in ``sys.argv`` and ends with its own exit status. With
-``--instructions`` before it, the number of instructions executed goes to standard error at the end.
+The program is ``__main__``, sees its own arguments in ``sys.argv`` and ends with its own exit status. FILE may also be
+a folder or a zip file with a ``__main__.py``. With ``--instructions`` before it, the number of instructions executed
+goes to standard error at the end.
 """
 
 import argparse
+import builtins
 import importlib.machinery
-import importlib.util
 import os
+import pkgutil
+import runpy
 import sys
 import types
 from pathlib import Path
@@ -40,26 +43,26 @@ def wanted(arguments):
     return options, options.module is not None, name, own
 
 
-def module_code(name):
-    """Code, module specification and file of a module that is to be run as a program; ImportError if it can't be."""
-    spec = importlib.util.find_spec(name)
-    if spec is None:
-        raise ImportError(f"no module named {name!r}")
-    if spec.submodule_search_locations is not None:
-        return module_code(f"{name}.__main__")
-    code = spec.loader.get_code(name) if hasattr(spec.loader, "get_code") else None
-    if code is None:
-        raise ImportError(f"{name!r} is not written in Python and can't be interpreted")
-    return code, spec, spec.origin
+def prepared(name, is_module):
+    """(function, arguments) to be run in the machine for the program; OSError, SyntaxError where it can't be.
 
-
-def file_code(path):
-    """Code, None and the path of a file; OSError if it can't be read, SyntaxError if it is no program."""
-    if os.path.isdir(path):
-        path = os.path.join(path, "__main__.py")
-    path = os.path.abspath(path)
+    For modules, folders and zip files that is the very function that ``python`` calls for them: its messages, its
+    ``__spec__`` and its lines in tracebacks are CPython's.
+    """
+    if is_module:
+        sys.path[0] = os.getcwd()
+        sys.argv[0] = "-m"
+        return runpy._run_module_as_main, (name,)  # type: ignore[attr-defined]
+    path = os.getcwd() if name == "." else os.path.join(os.getcwd(), name)
+    if pkgutil.get_importer(path) is not None:
+        sys.path[0] = path
+        return runpy._run_module_as_main, ("__main__", False)  # type: ignore[attr-defined]
     source = Path(path).read_bytes()
-    return compile(source, path, "exec", dont_inherit=True), None, path
+    sys.path[0] = os.path.dirname(os.path.realpath(path))
+    program = sys.modules["__main__"]
+    loader = importlib.machinery.SourceFileLoader("__main__", path)
+    program.__dict__.update(__file__=path, __cached__=None, __loader__=loader)
+    return execute, (compile(source, path, "exec", dont_inherit=True), program.__dict__)
 
 
 def execute(code, names):
@@ -67,42 +70,50 @@ def execute(code, names):
     exec(code, names)
 
 
+def new_main():
+    """A module ``__main__`` as ``python`` makes it."""
+    program = types.ModuleType("__main__")
+    program.__dict__.update(__builtins__=builtins, __loader__=importlib.machinery.BuiltinImporter)
+    if sys.version_info < (3, 14):
+        program.__annotations__ = {}
+    return program
+
+
+def show_without_us(traceback):
+    """Have the exception that is about to end the process shown with this traceback, by whatever hook is set."""
+    hook = sys.excepthook
+
+    def show(kind, error, _):
+        sys.excepthook = hook
+        hook(kind, error.with_traceback(traceback), traceback)
+
+    sys.excepthook = show
+
+
 def main(arguments):
     """Run the program; gives the exit status where the program itself does not set one."""
     options, is_module, name, own = wanted(arguments)
-    path = Path(name).resolve()
-    sys.path[0] = os.getcwd() if is_module else str(path.parent if path.is_file() else path)
+    sys.argv[:] = [name, *own]
+    ours, sys.modules["__main__"] = sys.modules["__main__"], new_main()
     try:
-        code, spec, file = module_code(name) if is_module else file_code(name)
-    except SyntaxError as error:
-        sys.excepthook(type(error), error.with_traceback(None), None)
-        return 1
-    except (ImportError, OSError) as error:
-        what = "module" if is_module else "file"
-        reason = getattr(error, "strerror", None) or error
-        sys.stderr.write(f"interpreter: can't run the {what} {name!r}: {reason}; usage: {USAGE}\n")
+        function, given = prepared(name, is_module)
+    except (SyntaxError, ValueError) as error:
+        show_without_us(None)
+        raise error
+    except OSError as error:
+        sys.stderr.write(f"interpreter: can't run the file {name!r}: {error.strerror or error}; usage: {USAGE}\n")
         return 2
-    program = types.ModuleType("__main__")
-    program.__dict__.update(__file__=file, __spec__=spec, __builtins__=__builtins__, __cached__=None)
-    program.__package__ = spec.parent if spec is not None else None
-    if spec is not None:
-        program.__loader__ = spec.loader
-    else:
-        program.__loader__ = importlib.machinery.SourceFileLoader("__main__", file)
-    ours, sys.modules["__main__"] = sys.modules["__main__"], program
-    sys.argv[:] = [file, *own]
-    run = interpret(execute)
-    here = main.__code__.co_filename
+    run = interpret(function)
     try:
-        run(code, program.__dict__)
+        run(*given)
     except SystemExit:
         raise
     except BaseException as error:
         first = error.__traceback__
-        while first is not None and first.tb_frame.f_code.co_filename == here:
+        while first is not None and first.tb_frame.f_code is main.__code__:
             first = first.tb_next
-        sys.excepthook(type(error), error.with_traceback(first), first)
-        return 130 if isinstance(error, KeyboardInterrupt) else 1
+        show_without_us(first)
+        raise
     finally:
         if options.instructions:
             sys.stderr.write(f"{run.stats.instructions} instructions\n")
