@@ -4,7 +4,7 @@ from types import AsyncGeneratorType, CoroutineType, FrameType, GeneratorType
 
 from .generators import CREATED, FINISHED, RUNNING, SUSPENDED, frame_of
 from .locals_view import LocalsView
-from .pyframes import fill, interpreted, live_frame, original, set_line
+from .pyframes import fill, interpreted, live_frame, original, set_line, shown_line
 from .registry import VERSION
 from .values import NULL
 
@@ -44,7 +44,7 @@ def frame_attribute(shown, name):
         fill(shown, frame)
     elif name == "f_lineno":
         if shown.f_trace is None:
-            set_line(shown, frame.line)
+            set_line(shown, shown_line(frame))
     elif name == "f_lasti":
         return frame.offset if frame.state is not CREATED else -1
     elif name == "f_builtins":

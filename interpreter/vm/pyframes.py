@@ -139,9 +139,10 @@ def fill(shown: FrameType, frame: Frame) -> None:
 def part_with(frame: Frame) -> None:
     """A frame is left: its frame object, if anybody else has it, keeps the locals."""
     shown = frame.shown
-    if sys.getrefcount(shown) > 3 and frame.fast:
-        set_line(shown, frame.line)
-        fill(shown, frame)
+    if sys.getrefcount(shown) > 3:
+        set_line(shown, shown_line(frame))
+        if frame.fast:
+            fill(shown, frame)
     frame.shown = None
     _shown.pop(id(shown), None)
 
@@ -158,6 +159,12 @@ def original(code: CodeType) -> CodeType:
     plan = None if watch is None else watch()
     found = None if plan is None else plan.code()
     return code if found is None else found
+
+
+def shown_line(frame: Frame) -> int:
+    """What ``f_lineno`` of a frame object is to be set to; -1 makes it None, where the code tells no line."""
+    line = frame.plan.line_at(frame.code, frame.offset)
+    return -1 if line is None else line
 
 
 def set_line(shown: FrameType, line: int) -> None:
@@ -189,7 +196,7 @@ def live_frame(frame) -> FrameType | None:
                 link_back(above, outer)
         elif not frame.plan.silent:
             shown = frame_object(frame)
-            set_line(shown, frame.line)
+            set_line(shown, shown_line(frame))
             if above is None:
                 first = shown
             else:

@@ -10,7 +10,8 @@ class Unwinding:
     """The part of the machine that deals with exceptions."""
 
     restored = None
-    """Offset of the first of two fused instructions, where that one raises."""
+    """Offset of the instruction that raises, where that is not the one that is executed: the first of two fused ones,
+    or the one whose exception is raised again at the end of a ``finally``."""
     passed = None
     """id of the exception that a nested run let out last: its context is settled already."""
 
@@ -50,15 +51,15 @@ class Unwinding:
             found = plan.handler_for(plan.offsets[index]) if index >= 0 else None
             if traced:
                 traceback_entry(error, frame, found is None)
-            self.restored = None
             if found is None and frame.shown is not None:
                 part_with(frame)
+            offset, self.restored = frame.offset if self.restored is not None else None, None
             if found is not None:
                 target, depth, lasti = found
                 stack = frame.stack
                 del stack[depth:]
                 if lasti:
-                    stack.append(plan.offsets[index])
+                    stack.append(plan.offsets[index] if offset is None else offset)
                 stack.append(error)
                 frame.ticks += plan.executed[index + 1] - plan.executed[target]
                 frame.iterator.__setstate__(target)

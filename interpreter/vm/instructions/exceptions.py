@@ -38,8 +38,11 @@ def RAISE_VARARGS(frame, count):
 
 @instruction()
 def RERAISE(frame, depth):
-    """Raise again; the traceback has this frame already."""
-    return frame.machine.unwind(frame, frame.stack.pop(), traced=False)
+    """Raise again; the traceback has this frame already, which goes back to the line where it was raised first."""
+    stack = frame.stack
+    if depth:
+        frame.machine.restored = stack[-depth - 1]
+    return frame.machine.unwind(frame, stack.pop(), traced=False)
 
 
 @instruction()
