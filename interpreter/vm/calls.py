@@ -17,7 +17,8 @@ from .binding import bind
 from .code import OPTIMIZED
 from .frame import Frame
 from .hooks import Instance, Then, hooked
-from .lookups import derives, lookup, namespace_of, special
+from .ledger import text_of
+from .lookups import derives, lookup, namespace_of, special, verdicts
 from .reentry import Reentry
 from .values import NULL
 
@@ -204,10 +205,14 @@ class Calls:
             return hooked(result, hook)
         return hook.returned(self.frame, result)
 
+    def is_listed(self, key, function):
+        """Is there a lookaside for a native callable?"""
+        return (function if type(key) is str and issubclass(type(function), type) else key) in self.routes
+
     def call_native(self, function, args, kwargs=None):
         """Call the real thing, natively."""
         key = native_key(function)
-        self.note(key, "lookaside" if key in self.routes else "opaque")
+        self.note(key, "lookaside" if self.is_listed(key, function) else "opaque")
         frame = self.frame
         odd = frame.code is not None and frame.builtins is not STANDARD and not frame.plan.silent
         if odd or (frame.code is not None and borrows(function)):
@@ -219,18 +224,30 @@ class Calls:
 
 
 STANDARD = builtins.__dict__
+flags_of = type.__dict__["__flags__"].__get__
+HEAP_TYPE = 1 << 9
+LISTED = ("name in the ledger",)
 qualname_of = type.__dict__["__qualname__"].__get__
 _type_call_slot = type.__dict__["__call__"]
+
+
+REDUCING = frozenset(("__reduce__", "__reduce_ex__"))
 
 
 def borrows(function):
     """Does a native callable look at the globals of its caller? Those that make classes and type variables do.
 
-    Those of ``_abc`` call ``__subclasshook__``, which may look at its callers.
+    Those of ``_abc`` call ``__subclasshook__``, which may look at its callers; iterators are reduced to a call of what
+    the caller's builtins have as ``iter``.
     """
-    if issubclass(type(function), type):
+    kind = type(function)
+    if issubclass(kind, type):
         return issubclass(function, type) or namespace_of(function).get("__module__") == "typing"
-    return type(function) is BuiltinFunctionType and (function.__self__ is type or function.__module__ == "_abc")
+    if kind in DESCRIPTORS:
+        return function.__name__ in REDUCING
+    return kind is BuiltinFunctionType and (
+        function.__self__ is type or function.__module__ == "_abc" or function.__name__ in REDUCING
+    )
 
 
 def _call(function, args, kwargs):
@@ -249,7 +266,7 @@ def within(frame, body):
 
 
 def native_key(function):
-    """What the ledger knows a native callable by: something that lives on anyway."""
+    """What the ledger knows a native callable by: something that lives on anyway, or a name."""
     kind = type(function)
     if kind in BUILTINS or kind is MethodWrapperType:
         owner = function.__self__
@@ -258,8 +275,19 @@ def native_key(function):
             found = lookup(cls, function.__name__)
             if type(found) in DESCRIPTORS:
                 return found
-            return f"{namespace_of(cls).get('__module__', 'builtins')}.{qualname_of(cls)}.{function.__name__}"
+            return text_of(namespace_of(cls).get("__module__", "builtins"), f"{qualname_of(cls)}.{function.__name__}")
         return function
-    if issubclass(kind, type) or kind in DESCRIPTORS:
+    if kind in DESCRIPTORS:
         return function
-    return kind
+    return class_key(function if issubclass(kind, type) else kind)
+
+
+def class_key(cls):
+    """A class of the program goes by its name: the ledger is not to keep it alive."""
+    if not flags_of(cls) & HEAP_TYPE:
+        return cls
+    known = verdicts(cls)
+    name = known.get(LISTED)
+    if name is None:
+        name = known[LISTED] = text_of(namespace_of(cls).get("__module__"), qualname_of(cls))
+    return name

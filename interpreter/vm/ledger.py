@@ -2,14 +2,19 @@
 
 from .code import Plan
 
+NONE = (0,)  # another thread has folded it
+FEW = 1000
+"""So many places are kept in any case."""
+
 
 class Ledger:
     """Counts calls by (callable, route, place). Names and lines are worked out when the rows are asked for."""
 
-    __slots__ = ("calls", "counted")
+    __slots__ = ("calls", "counted", "enough")
 
     def __init__(self):
         self.calls, self.counted = {}, {}
+        self.enough = FEW
 
     def note(self, key, route, plan, index):
         """One call from the instruction ``index`` of ``plan``; ``key`` is a Plan or a callable."""
@@ -20,8 +25,18 @@ class Ledger:
         place = (key, route, plan, index)
         counter = self.calls.get(place)
         if counter is None:
+            if len(self.calls) >= self.enough:
+                self.fold()
             counter = self.calls[place] = [0]
         return counter
+
+    def fold(self):
+        """Keep of the calls of code, or from code, that is no longer there only what the rows will say of them."""
+        for place in list(self.calls):
+            if is_gone(place[0]) or is_gone(place[2]):
+                text = described(*place)
+                self.counted[text] = self.counted.get(text, 0) + self.calls.pop(place, NONE)[0]
+        self.enough = max(FEW, 2 * len(self.calls))
 
     def count(self, callable, route, where):
         """One call from a known ``file:line``."""
@@ -31,14 +46,23 @@ class Ledger:
     def rows(self):
         """A dict for each callable, route and line: callable, route, calls, where ("file:line"), sharp."""
         found = dict(self.counted)
-        for (key, route, plan, index), (calls,) in list(self.calls.items()):
-            where = "" if plan is None else f"{plan.filename}:{plan_line(plan, index)}"
-            place = (qualified_name(key), route, where)
-            found[place] = found.get(place, 0) + calls
+        for place, (calls,) in list(self.calls.items()):
+            text = described(*place)
+            found[text] = found.get(text, 0) + calls
         return [
             {"callable": name, "route": route, "calls": calls, "where": where, "sharp": False}
             for (name, route, where), calls in found.items()
         ]
+
+
+def is_gone(key):
+    """Is this the plan of a code object that nobody has any more?"""
+    return type(key) is Plan and key.code() is None
+
+
+def described(key, route, plan, index):
+    """A place of the ledger in words: callable, route, "file:line"."""
+    return qualified_name(key), route, "" if plan is None else f"{plan.filename}:{plan_line(plan, index)}"
 
 
 def plan_line(plan, index):
@@ -64,4 +88,9 @@ def qualified_name(key):
     module = getattr(key, "__module__", None)
     if module is None and owner is not None:
         module = owner.__module__
+    return text_of(module, name)
+
+
+def text_of(module, name):
+    """``module.name``, or the name alone where there is no module."""
     return f"{PUBLIC.get(module, module)}.{name}" if isinstance(module, str) else str(name)

@@ -4,6 +4,7 @@ import gc
 import sys
 import threading
 import tracemalloc
+import weakref
 
 import pytest
 
@@ -118,15 +119,34 @@ def test_code_made_again_and_again_is_forgotten():
         for n in range(50):
             exec(f"def f(): return {n}\nf()", {})
 
-    run = interpret(program)
-    run()
-    gc.collect()
-    before = sum(type(o) is Plan for o in gc.get_objects())
-    for _ in range(5):
+    run, rounds = interpret(program), 40
+    for _ in range(rounds):
         run()
-    run.ledger.calls.clear()
     gc.collect()
-    assert sum(type(o) is Plan for o in gc.get_objects()) <= before
+    assert len(run.ledger.calls) <= 1000
+    run.ledger.fold()
+    gc.collect()
+    assert sum(type(o) is Plan and o.name in ("f", "<module>") for o in gc.get_objects()) <= 2
+    assert sum(row["calls"] for row in run.ledger.rows() if row["callable"] == "f") == 50 * rounds
+
+
+def test_classes_of_the_program_are_forgotten():
+    def program():
+        class Thing(list):
+            pass
+
+        class Callable:
+            __call__ = staticmethod(len)
+
+        Thing([1])
+        Callable()("abc")
+        return [weakref.ref(Thing), weakref.ref(Callable)]
+
+    run = interpret(program)
+    made = run()
+    gc.collect()
+    assert [each() for each in made] == [None, None]
+    assert any(row["callable"].endswith("program.<locals>.Thing") for row in run.ledger.rows())
 
 
 def test_threads_interpret_at_once():
