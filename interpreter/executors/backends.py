@@ -77,7 +77,7 @@ def convention(backend):
             made = backend(graph, examples)
         if not callable(made):
             raise TypeError(
-                f"the backend {getattr(backend, '__name__', backend)!r} gave a {type(made).__name__}, not a callable"
+                f"the backend {getattr(backend, '__name__', backend)!r} gave {made!r:.80}, which can't be called"
             )
         return made
 

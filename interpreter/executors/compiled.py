@@ -20,7 +20,7 @@ from interpreter.executors import eager, undo
 from interpreter.executors.fakes import Fakes, Inference, Unfit, first_line, memory
 from interpreter.executors.graphable import draws, effectful, is_switch, observes_autograd
 from interpreter.executors.graphs import GraphWriter
-from interpreter.executors.pieces import Parting, Piece, step_operations
+from interpreter.executors.pieces import Expected, Parting, Piece, step_operations
 from interpreter.recording import guards
 from interpreter.recording.operations import Build, Input, Operation, Ref, refs_of
 from interpreter.recording.program import Segment
@@ -244,7 +244,12 @@ def asking(job: Job, fakes: Fakes):
         {operation.index: operation for _, needed in fakes.asked for operation in needed}.values()
     )
     segment.result = Build(tuple, tuple(Ref(operation.index) for operation, _ in fakes.asked))
-    return eager.lower(segment, job.inputs, False)
+    eager.lower(segment, job.inputs, False)
+
+    def asks(inputs, values):
+        return segment.run(inputs, values)
+
+    return asks
 
 
 def stretches(job: Job, fakes: Fakes):
@@ -361,6 +366,7 @@ def compile_pieces(job: Job, made: list[Compiled], fakes: Fakes, backend) -> flo
                     ]
                     started = time.perf_counter()
                     piece.compiled = backend(piece.graph, examples, fakes)
+                    piece.expected = [Expected(fakes.values[index]) for index in piece.gives]
                     seconds += time.perf_counter() - started
     return seconds
 

@@ -104,9 +104,7 @@ class Program:
                 self.failures += job.notes
             return
         if undone:
-            self.settled = True
-            self.variants.clear()
-            self.compiled.clear()
+            self.drop()
         self.failures.append(reason)
 
     def serve(self, job: Job, made: list[Compiled]):
@@ -120,13 +118,20 @@ class Program:
             variants.insert(0 if compiled.gate is None else len(variants), compiled)
 
     def failed(self, error: Exception | None):
-        """A compiled program raised where the interpreter, doing the call again, did not. Without an error: it was left
-        where something came that couldn't be taken back, and is being compiled."""
+        """A compiled program raised where the interpreter, doing the call again, did not: it serves no longer. Without
+        an error it was left where something came that couldn't be taken back, and is being compiled."""
         if error is None:
             return
+        self.drop()
         self.executor.tell(
             f"it was compiled, but then raised {reason_of(error)}, which the same operations do not do one by one"
         )
+
+    def drop(self):
+        """From now on the recorded segments serve."""
+        self.settled = True
+        self.variants.clear()
+        self.compiled.clear()
 
     def report(self):
         while self.failures:

@@ -30,9 +30,59 @@ class Piece:
         self.writes = False
         self.compiled = None
         self.graph = None
+        self.expected: list | None = []
 
     def __call__(self, *inputs):
-        return self.compiled(*inputs)
+        results = self.compiled(*inputs)
+        if self.expected is not None:
+            self.look_at(results)
+        return results
+
+    def look_at(self, results):
+        """A backend may be anybody's: what it gives is looked at once. Raises TypeError where it isn't what the graph
+        gives."""
+        if type(results) not in (tuple, list) or len(results) != len(self.expected):
+            found = f"{len(results)} results" if type(results) in (tuple, list) else f"one {type(results).__name__}"
+            raise TypeError(f"what the backend made gave {found} where the graph gives a tuple of {len(self.expected)}")
+        for number, (result, expected) in enumerate(zip(results, self.expected)):
+            if not expected.describes(result):
+                raise TypeError(f"result {number} of what the backend made is {told(result)}, not {expected}")
+        self.expected = None
+
+
+class Expected:
+    """What a result of a graph is like: a tensor, or a size. A dimension whose size may change is None."""
+
+    def __init__(self, value):
+        self.tensor = isinstance(value, torch.Tensor)
+        if self.tensor:
+            self.dtype, self.device, self.requires_grad = value.dtype, value.device, value.requires_grad
+            self.shape = tuple(size if type(size) is int else None for size in value.shape)
+
+    def describes(self, value) -> bool:
+        """Whether a result is like that. It may need a gradient where the graph's does not."""
+        if not self.tensor:
+            return type(value) is int
+        return (
+            isinstance(value, torch.Tensor)
+            and (value.dtype, value.device.type, value.dim()) == (self.dtype, self.device.type, len(self.shape))
+            and all(mine is None or mine == size for mine, size in zip(self.shape, value.shape))
+            and (value.requires_grad or not self.requires_grad)
+        )
+
+    def __str__(self):
+        if not self.tensor:
+            return "an int"
+        shape = ", ".join("any" if size is None else str(size) for size in self.shape)
+        return f"a {self.dtype} [{shape}] on {self.device}{' that needs a gradient' if self.requires_grad else ''}"
+
+
+def told(value) -> str:
+    """A result, for a person."""
+    if not isinstance(value, torch.Tensor):
+        return f"one {type(value).__name__}"
+    gradient = " that needs a gradient" if value.requires_grad else ""
+    return f"a {value.dtype} {list(value.shape)} on {value.device}{gradient}"
 
 
 class Parting:

@@ -292,17 +292,38 @@ def test_a_backend_gets_a_graph_and_examples():
     assert example.shape == (3,)
 
 
-@pytest.mark.parametrize("how", ["raises", "gives no callable", "fails when called"])
-def test_a_backend_that_fails_is_named_and_eager_serves(how):
-    def broken(graph, examples):
-        if how == "raises":
-            raise RuntimeError("no such instruction")
-        return None if how == "gives no callable" else lambda *inputs: 1 / 0
+@pytest.mark.parametrize("name", ["eager", "aot_eager"])
+def test_backends_of_torch(name):
+    agree(lambda x: x.sin() + 1, tensor(3), tensor(3), executor=torch._dynamo.lookup_backend(name), graphs=[1])
 
-    with pytest.warns(NotCompiled, match="broken"):
-        jitted = agree(
-            lambda x: x.sin(), tensor(3), tensor(3), executor=broken, hits=0 if how == "fails when called" else 1
-        )
+
+FAILING = {
+    "raises": (RuntimeError("no such instruction"), "broken.*no such instruction"),
+    "gives no callable": (None, "broken.*None, which can't be called"),
+    "fails when called": (lambda *inputs: 1 / 0, "broken.*ZeroDivisionError"),
+    "gives a text": (lambda *inputs: "result", "one str where the graph gives a tuple of 1"),
+    "gives a tensor that is in no tuple": (lambda x: x.sin(), "one Tensor where the graph gives a tuple of 1"),
+    "gives too little": (lambda *inputs: (), "0 results where the graph gives a tuple of 1"),
+    "gives another shape": (lambda x: (x.sin()[:2],), r"\[2\] on cpu.*, not a torch.float32 \[3\]"),
+    "gives another type": (lambda x: (x.double(),), "float64"),
+    "gives no gradient": (lambda x: (x.detach().sin(),), "that needs a gradient"),
+}
+
+
+@pytest.mark.parametrize("how", FAILING)
+def test_a_backend_that_fails_is_named_and_eager_serves(how):
+    made, reason = FAILING[how]
+
+    def broken(graph, examples):
+        if isinstance(made, Exception):
+            raise made
+        return made
+
+    called = callable(made)
+    calls = [tensor(3, requires_grad=True)] * 4
+    with pytest.warns(NotCompiled, match=reason) as told:
+        jitted = agree(lambda x: x.sin(), *calls, executor=broken, hits=2 if called else 3)
+    assert len(told) == 1
     assert jitted.stats.misses == 1
 
 

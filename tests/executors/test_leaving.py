@@ -14,7 +14,8 @@ from interpreter import jit
 from interpreter.executors.executor import NotCompiled
 from tests.executors.jits import graph_itself
 
-CALLS = [(1.0, 0), (2.0, 0), (1.5, 1), (-1.0, 0), (-2.0, 1), (-2.0, 9), (2.0, 9), (1.0, 1), (-0.5, 2), (3.0, 2), (9.0, 9)]
+VALUES = [1.0, 2.0, 1.5, -1.0, -2.0, -2.0, 2.0, 1.0, -0.5, 3.0, 9.0]
+PLACES = [0, 0, 1, 0, 1, 9, 9, 1, 2, 2, 9]  # 9 is out of range
 
 
 def fails_when_done(graph, examples):
@@ -154,7 +155,7 @@ def test_nothing_is_done_twice(scene, executor, capsys):
     mine, theirs = torch.ones(3), torch.ones(3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotCompiled)
-        for number, (value, i) in enumerate(CALLS):
+        for number, (value, i) in enumerate(zip(VALUES, PLACES)):
             told = []
             for function, y in ((scene, mine), (jitted, theirs)):
                 torch.manual_seed(number)
