@@ -65,17 +65,22 @@ def asks(hook):
 
 
 def answers_in_python(classinfo, hook):
-    kind = type(classinfo)
-    if kind is type:
-        return False
-    if issubclass(kind, tuple):
-        for each in classinfo:
-            if type(each) is not type and answers_in_python(each, hook):
-                return True
-        return False
-    if kind is types.UnionType:
-        return any(answers_in_python(each, hook) for each in classinfo.__args__)
-    return in_python(kind, hook) or in_python(kind, "__bases__")
+    """Does a class among these answer with Python code? Tuples may lie in one another as deep as they like."""
+    waiting = [classinfo]
+    while waiting:
+        each = waiting.pop()
+        kind = type(each)
+        if kind is tuple:
+            waiting += each
+        elif kind is type:
+            continue
+        elif issubclass(kind, tuple):
+            waiting += tuple.__iter__(each)
+        elif kind is types.UnionType:
+            waiting += each.__args__
+        elif in_python(kind, hook) or in_python(kind, "__bases__"):
+            return True
+    return False
 
 
 @lookaside(isinstance, native=True, needed=asks("__instancecheck__"))
