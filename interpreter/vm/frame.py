@@ -20,7 +20,7 @@ class Frame:
 
     __slots__ = (
         "__weakref__", "back", "builtins", "code", "delegating", "depth", "fast", "function", "generator", "globals",
-        "handling", "hook", "iterator", "machine", "namespace", "origin", "owner", "plan", "priming", "shown",
+        "handling", "hook", "iterator", "machine", "namespace", "owner", "plan", "priming", "shown",
         "snapshot", "stack", "state", "ticks",
     )  # fmt: skip
 

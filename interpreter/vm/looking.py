@@ -84,8 +84,6 @@ def generator_attribute(generator, frame, name):
         return state is SUSPENDED
     if name == "running" and type(generator) is not AsyncGeneratorType:
         return state is RUNNING
-    if name == "origin" and hasattr(frame, "origin"):
-        return frame.origin
     if name in ("yieldfrom", "await"):
         return frame.stack[-1] if state is SUSPENDED and frame.delegating else None
     return NULL

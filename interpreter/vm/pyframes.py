@@ -28,9 +28,9 @@ _OPTIMIZED = 0x01 | 0x02
 # The header of an object is followed by f_back, f_frame, f_trace (pointers) and f_lineno (an int).
 _BACK = 2 * ctypes.sizeof(ctypes.c_void_p)
 _LINE = _BACK + 3 * ctypes.sizeof(ctypes.c_void_p)
-_incref = ctypes.pythonapi.Py_IncRef
-_decref = ctypes.pythonapi.Py_DecRef
-_incref.argtypes = _decref.argtypes = [ctypes.py_object]
+incref = ctypes.pythonapi.Py_IncRef
+decref = ctypes.pythonapi.Py_DecRef
+incref.argtypes = decref.argtypes = [ctypes.py_object]
 _to_fast = ctypes.pythonapi.PyFrame_LocalsToFast
 _to_fast.argtypes, _to_fast.restype = [ctypes.py_object, ctypes.c_int], None
 
@@ -178,10 +178,10 @@ def link_back(shown: FrameType, back: FrameType | None) -> None:
     if back is old:
         return
     if back is not None:
-        _incref(back)
+        incref(back)
     ctypes.c_void_p.from_address(id(shown) + _BACK).value = None if back is None else id(back)
     if old is not None:
-        _decref(old)
+        decref(old)
 
 
 def live_frame(frame) -> FrameType | None:
