@@ -107,7 +107,7 @@ def atoms(values: Any) -> bool:
     if kind in CONTAINER_IDS or kind in VIEW_IDS:
         return ATOM_IDS.issuperset(map(id, map(type, values)))
     if kind in MAPPING_IDS:
-        return ATOM_IDS.issuperset(map(id, map(type, (*values, *values.values()))))
+        return ATOM_IDS.issuperset(map(id, map(type, (*dict.__iter__(values), *dict.values(values)))))
     return kind in ATOM_IDS
 
 
@@ -131,9 +131,10 @@ def quiet(value: Any, names: tuple[str, ...], depth: int = 4) -> bool:
         return not any(in_python(kind, name) for name in names)
     if kind is not base and any(in_python(kind, name) for name in names):
         return False
-    items = [*base.__iter__(value)]
-    if base in (dict, collections.OrderedDict):
-        items += dict.values(value)
+    if issubclass(base, dict):  # an OrderedDict would look each key up, and ask it for its hash
+        items = [*dict.__iter__(value), *dict.values(value)]
+    else:
+        items = [*base.__iter__(value)]
     kinds = {id(each): each for each in map(type, items)}
     if ATOM_IDS.issuperset(kinds):
         return True

@@ -18,6 +18,7 @@ Python version adds is ``opaque`` until a rule names it or its whole type.
 """
 from __future__ import annotations
 
+import _sre
 import builtins
 import collections
 import functools
@@ -236,6 +237,7 @@ def function_effects() -> Iterator[tuple[Any, Effect]]:
     yield operator.methodcaller.__call__, Effect("opaque", "calls a method")  # type: ignore[operator]
     yield functools.partial.__call__, Effect("opaque", "calls its function")  # type: ignore[operator]
     yield sys.intern, PURE
+    yield _sre.compile, READS  # what re.compile comes to
     for name, effect in FUNCTOOLS.items():
         yield getattr(functools, name), effect
     for name, member in vars(itertools).items():

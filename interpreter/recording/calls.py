@@ -83,6 +83,8 @@ class Calls(Machine):
                 self.see(value)
 
     def enter(self, function, args, kwargs=None, noted=False):
+        if self.watch is not None:
+            return self.enter_at_rest(function, args, kwargs, noted)
         if function.__module__ == "torch._dynamo.mutation_guard":
             return function(*args, **(kwargs or {}))  # Dynamo, where it is in use, counts the modules that are made
         if id(function) not in self.admitted and self.trace.ended is None:

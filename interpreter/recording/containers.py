@@ -15,7 +15,7 @@ import torch
 
 from interpreter.recording import guards, sources
 from interpreter.recording.numbers import TRACED, pin, plain
-from interpreter.recording.outside import HEAP, MISSING, SEQUENCES, Outside, is_constant
+from interpreter.recording.outside import HEAP, MISSING, SEQUENCES, Outside, hashed_in_python, is_constant
 from interpreter.recording.torch_calls import CONSTANT_KINDS
 from interpreter.vm.lookups import special
 from interpreter.vm.machine import Machine
@@ -79,11 +79,11 @@ class Containers(Machine):
         if entry is None or (kind.__flags__ & HEAP and special(kind, "__getitem__") is not None):
             return super().get_item(obj, key)
         if kind in DICTS:
-            value = trace.read_key(entry, key) if is_constant(key) else self.keyed(entry, key)
-            return obj[key] if value is MISSING else value
+            value = self.item_of(entry, key)
+            return missed(obj, key) if value is MISSING else value
         if isinstance(obj, dict) and (hook := special(kind, "__missing__")) is not None:
             self.lookup(kind, "__missing__")
-            value = trace.read_key(entry, key) if is_constant(key) else self.keyed(entry, key)
+            value = self.item_of(entry, key)
             return self.call(hook, (obj, key), None) if value is MISSING else value
         if isinstance(obj, collections.defaultdict):
             return self.default_item(entry, key)
@@ -95,8 +95,8 @@ class Containers(Machine):
                 key = operator.index(key) if hasattr(key, "__index__") and not isinstance(key, torch.Tensor) else key
             return obj[key]
         if isinstance(obj, (dict, types.MappingProxyType)):
-            value = trace.read_key(entry, key) if is_constant(key) else self.keyed(entry, key)
-            return obj[key] if value is MISSING else value
+            value = self.item_of(entry, key)
+            return missed(obj, key) if value is MISSING else value
         if (not kind.__flags__ & HEAP or id(obj) in trace.unguarded) and not isinstance(obj, type):
             self.see(key)
             return trace.read(obj[key], sources.Item(entry.source, key))
@@ -104,8 +104,8 @@ class Containers(Machine):
 
     def note_hashed(self, container, key):
         """A dict or set is asked for, or given, a key that is no constant. Where it is told by identity the program
-        depends on which outside objects are one; where it is told by `__hash__` and `__eq__` in Python, on what these
-        read: they are interpreted for that."""
+        depends on which outside objects are one, and where it is told by `__hash__` and `__eq__` in Python, also on
+        what these read: native code is led into the machine for that."""
         trace = self.trace
         if trace.ended is not None or not isinstance(container, HASHED):
             return
@@ -115,23 +115,21 @@ class Containers(Machine):
                     self.note_hashed(container, part)
             return
         kind = type(key)
-        hasher = special(kind, "__hash__") if kind.__flags__ & HEAP else None
-        if hasher is None:
-            entry = trace.outside.get(id(key))
-            if entry is not None and not isinstance(entry.source, sources.Pinned):
-                trace.asked_distinct[id(key)] = entry
-            return
-        self.note_special(kind, "__hash__", "__eq__")
-        self.invoke(hasher, key)
-        equal = special(kind, "__eq__")
-        if equal is not None:
-            for other in list(container):
-                if other is not key and type(other) is kind and hash(other) == hash(key):
-                    self.invoke(equal, other, key)
+        entry = trace.outside.get(id(key))
+        if entry is not None and not isinstance(entry.source, sources.Pinned):
+            trace.asked_distinct[id(key)] = entry
+        if hashed_in_python(key):
+            self.note_special(kind, "__hash__", "__eq__")
+
+    def item_of(self, entry, key):
+        """What an outside dict has under a key, or MISSING."""
+        if is_constant(key) and not self.has_hooked_keys(entry.value):
+            return self.trace.read_key(entry, key)
+        return self.keyed(entry, key)
 
     def keyed(self, entry, key):
-        """An outside dict asked for a key that isn't a constant: found by identity or by hash, so the whole is
-        guarded.
+        """An outside dict asked for a key that isn't a constant, or in which Python code compares the keys: found by
+        identity or by hash, so the whole is guarded.
         """
         trace = self.trace
         trace.read_all(entry)
@@ -146,7 +144,7 @@ class Containers(Machine):
 
     def default_item(self, entry, key):
         trace = self.trace
-        value = trace.read_key(entry, key)
+        value = self.item_of(entry, key)
         if value is not MISSING:
             return value
         factory = trace.read(entry.value.default_factory, sources.Attribute(entry.source, "default_factory"))
@@ -183,9 +181,7 @@ class Containers(Machine):
         trace.before_write(entry)
         operator.setitem(obj, key, value)  # a traced number stays one until the call ends
         if isinstance(obj, dict):
-            entry.known[key] = value
-            entry.written.add(key)
-            entry.known.pop(("present", key), None)
+            note_item(trace, entry, key, value)
         else:
             entry.known.clear()
         trace.write(operator.setitem, (obj, key, value), f"{entry.source}[{key!r}] =")
@@ -206,9 +202,7 @@ class Containers(Machine):
         trace.before_write(entry)
         operator.delitem(obj, key)
         if isinstance(obj, dict):
-            entry.known[key] = MISSING
-            entry.written.add(key)
-            entry.known.pop(("present", key), None)
+            note_item(trace, entry, key, MISSING)
         else:
             entry.known.clear()
         trace.write(operator.delitem, (obj, key), f"del {entry.source}[{key!r}]")
@@ -261,3 +255,23 @@ class Containers(Machine):
         if entry is not None:
             self.trace.read_all(entry)
         return super().unpack_mapping(mapping)
+
+
+def note_item(trace, entry, key, value):
+    """What an outside dict holds under a key from now on. A key that is told by its own `__hash__` is not asked again
+    for that: all of the dict is noted as written."""
+    if hashed_in_python(key):
+        trace.read_all(entry)
+        entry.known.clear()
+        entry.written.add("whole")
+        return
+    entry.known[key] = value
+    entry.written.add(key)
+    entry.known.pop(("present", key), None)
+
+
+def missed(mapping, key):
+    """The error of a mapping that has not the key. A dict is not asked for it again."""
+    if isinstance(mapping, dict):
+        raise KeyError(key)
+    return mapping[key]

@@ -12,6 +12,7 @@ import contextvars
 import datetime
 import decimal
 import functools
+import re
 import threading
 import types
 import weakref
@@ -49,6 +50,8 @@ def read_hidden(trace, value, kind, source):
         trace.guard(guards.Constant(sources.Reading(source, held, (), "value"), held(value)))
     elif isinstance(value, BaseException):
         trace.read(value.args, sources.Attribute(source, "args"))
+    elif kind is re.Pattern:  # never changes
+        trace.guard(guards.Identity(source, value))
     elif hides(kind) and not isinstance(value, CONTAINERS + TOLD_OTHERWISE):
         trace.unguarded[id(value)] = value
 

@@ -88,7 +88,7 @@ class MethodCalls(Machine):
         if entry is None or kwargs:
             return MISSING
         count = len(rest)
-        if type(obj) in DICTS and rest and is_constant(rest[0]):
+        if type(obj) in DICTS and rest and is_constant(rest[0]) and not self.has_hooked_keys(obj):
             if descriptor is dict.get and count <= 2 or descriptor is dict.__getitem__ and count == 1:
                 value = trace.read_key(entry, rest[0])
                 if value is MISSING:

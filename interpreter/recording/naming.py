@@ -6,6 +6,8 @@ import types
 
 import torch
 
+from interpreter.lookasides.hooks import quiet
+
 
 class Binder:
     """Names for the constant objects of a generated function, one name an object."""
@@ -47,6 +49,11 @@ def short(value) -> str:
         text = f"a {type(value).__qualname__}"
     text = " ".join(text.split())
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def label(value) -> str:
+    """The same without asking any of the user's Python code: the class of what shows itself."""
+    return short(value) if quiet(value, ("__repr__", "__str__")) else f"a {type(value).__qualname__}"
 
 
 def describe_tensor(value, dynamic=frozenset()) -> str:

@@ -8,6 +8,7 @@ import types
 
 from interpreter.recording import sources
 from interpreter.recording.torch_calls import CONSTANT_KINDS
+from interpreter.vm.lookups import special
 
 MISSING = type("Missing", (), {"__repr__": lambda self: "missing"})()
 LIVE = type("Live", (), {"__repr__": lambda self: "asked again"})()
@@ -81,10 +82,20 @@ def is_constant(value) -> bool:
     return kind in CONSTANT_KINDS or (kind is tuple and all(map(is_constant, value)))
 
 
+def hashed_in_python(key) -> bool:
+    """Whether a dict that is asked for this key comes to a `__hash__` written in Python."""
+    kind = type(key)
+    if kind in CONSTANT_KINDS:
+        return False
+    if issubclass(kind, (tuple, frozenset)):
+        return any(map(hashed_in_python, kind.__iter__(key)))
+    return bool(kind.__flags__ & HEAP) and special(kind, "__hash__") is not None
+
+
 def snapshot(value):
-    """A shallow copy of a builtin container, as a plain one."""
+    """A shallow copy of a builtin container, as a plain one. No key is asked for its hash."""
     if isinstance(value, dict):
-        return dict(dict.items(value))
+        return dict.copy(value)
     if isinstance(value, set):
         return list(value)
     return list(value)

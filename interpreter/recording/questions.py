@@ -89,7 +89,7 @@ class Questions(Machine):
         ):
             return super().contains(item, container)
         if entry is not None:
-            if isinstance(container, HASHED) and is_constant(item):
+            if isinstance(container, HASHED) and is_constant(item) and not self.has_hooked_keys(container):
                 return trace.read_present(entry, item)
             trace.read_all(entry)
             self.ask_identities(item, container)

@@ -96,6 +96,8 @@ def finish(recorded: Recorded):
         except Unknown as reason:
             trace.ended = trace.ended or f"{write.text} {reason}"
         recorded.writes = [*trace.writes, *trace.hits]
+    if trace.hooks_again and trace.hooks_write:
+        trace.ended = trace.ended or "special methods that a later call would run once more write something"
     recorded.tail = trace.ended
     if trace.ended is not None and trace.ended_where is not None:
         recorded.tail = f"{trace.ended}, at {trace.ended_where}"

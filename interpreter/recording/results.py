@@ -19,12 +19,13 @@ import torch
 
 from interpreter.recording.numbers import TRACED
 from interpreter.recording.operations import Build, Input
-from interpreter.recording.outside import HEAP
+from interpreter.recording.outside import HEAP, hashed_in_python
 from interpreter.recording.sources import Pinned
 from interpreter.recording.torch_calls import CONSTANT_KINDS
 from interpreter.recording.trace import Trace, Unknown
 
 SEQUENCES = (list, tuple, set, frozenset, torch.Size)
+HASHED = (set, frozenset, dict, collections.OrderedDict, collections.Counter, collections.defaultdict)
 PINNED_KINDS = (
     type,
     types.ModuleType,
@@ -92,6 +93,8 @@ class Builder:
         """A Build for an object made inside; containers are noted before their parts, as they may hold themselves."""
         if kind is tuple and id(value) in self.trace.literals():
             return value
+        if kind in HASHED and any(map(hashed_in_python, value)):
+            self.trace.hooks_again = True
         if kind in SEQUENCES:
             build = self.keep(value, Build(kind, []))
             build.parts.extend(self.parts(value))

@@ -7,6 +7,8 @@ three ways: as code in a generated prologue, slowly by `walk` when a miss is exp
 
 from __future__ import annotations
 
+import itertools
+
 MEMBERS = ("_modules", "_parameters", "_buffers")
 
 
@@ -136,6 +138,31 @@ class Item(Source):
             owner = self.parent.parent.parent
             return f"{owner}.{self.key}" if self.key.isidentifier() else f"{owner}[{self.key}]"
         return f"{self.parent}[{self.key!r}]"
+
+
+class ValueAt(Source):
+    """The value under the `index`-th key of a dict, where finding it by that key would run Python code."""
+
+    __slots__ = ("index", "shown")
+
+    def __init__(self, parent, index: int, shown: str):
+        self.parent = parent
+        self.index = index
+        self.shown = shown
+
+    def code(self, parent, bind):
+        return f"{bind(value_at)}({parent}, {self.index})"
+
+    def take(self, parent):
+        return value_at(parent, self.index)
+
+    def __str__(self):
+        return f"{self.parent}[{self.shown}]"
+
+
+def value_at(mapping, index: int):
+    values = dict.values(mapping) if isinstance(mapping, dict) else mapping.values()
+    return next(itertools.islice(values, index, None))
 
 
 class Attribute(Source):

@@ -263,7 +263,7 @@ def identity(machine, callable, args, kwargs):
     if callable is hash and (is_constant(obj) or isinstance(obj, (tuple, frozenset)) or not hashed_by_address(kind)):
         machine.note_compared(obj, ("__hash__", "__eq__"))
         machine.note_hashed(set(), obj)
-        return hash(obj)
+        return machine.call_watched(hash, (obj,))
     entry = trace.find(obj)
     if entry is not None and not isinstance(entry.source, sources.Pinned) and not is_constant(obj):
         if callable is id and machine.frame.code is not None and is_library(machine.frame.code.co_filename):

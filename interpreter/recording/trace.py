@@ -17,7 +17,7 @@ import torch
 
 from interpreter.recording import guards, sources
 from interpreter.recording.hidden import read_hidden
-from interpreter.recording.naming import short
+from interpreter.recording.naming import label, short
 from interpreter.recording.numbers import TRACED, TracedFloat, TracedInt, plain
 from interpreter.recording.operations import Build, Check, Input, Operation, Ref, Write
 from interpreter.recording.outside import (
@@ -27,6 +27,7 @@ from interpreter.recording.outside import (
     Outside,
     all_constants,
     given,
+    hashed_in_python,
     is_constant,
     snapshot,
 )
@@ -60,6 +61,8 @@ class Trace:
         self.unguarded: dict[int, object] = {}
         self.seen = 0
         self.grads_moved = False
+        self.hooks_write = False  # a special method that native code called has written something outside
+        self.hooks_again = False  # a later call would run such methods once more, natively
         self.numbered = False
         self.told: list = []
         self.literal: set[int] | None = None
@@ -278,24 +281,23 @@ class Trace:
         before = now if entry.original is None else entry.original
         source = entry.source
         if isinstance(now, (dict, types.MappingProxyType)):
-            keys = tuple(dict.keys(before) if isinstance(before, dict) else before)
-            self.guard(guards.Keys(source, keys))
-            for key in keys:
+            items = tuple(dict.items(before) if isinstance(before, dict) else before.items())
+            self.guard(guards.Keys(source, [key for key, _ in items]))
+            for index, (key, value) in enumerate(items):
                 if not is_constant(key):
-                    self.pinned(key, short(key))
-                if key not in entry.known:
-                    self.read(
-                        dict.__getitem__(before, key) if isinstance(before, dict) else before[key],
-                        sources.Item(source, key),
-                        fixed=True,
-                    )
+                    self.pinned(key, label(key))
+                if hashed_in_python(key):
+                    self.hooks_again |= isinstance(now, collections.OrderedDict)  # iterating it asks for hashes
+                    self.read(value, sources.ValueAt(source, index, label(key)), fixed=True)
+                elif key not in entry.known:
+                    self.read(value, sources.Item(source, key), fixed=True)
             if isinstance(now, collections.defaultdict):
                 self.read(now.default_factory, sources.Attribute(source, "default_factory"))
         elif isinstance(now, SETS):
             self.guard(guards.Keys(source, before))
             for item in before:
                 if not is_constant(item):
-                    self.pinned(item, short(item))
+                    self.pinned(item, label(item))
         else:
             if "length" not in entry.asked:
                 self.guard(guards.Length(source, len(before)))
