@@ -2,8 +2,9 @@
 
 Rounding explains a difference when the jitted result lies about as near to a float64 run as eager's own does: at most
 twice eager's error, plus an absolute floor of a few units in the last place of the largest value. No tolerance is
-chosen per model. Where eager itself is off by an eighth of the largest value, that is no rounding: the float64 run did
-something else (it met another state, say), and explains nothing.
+chosen per model. The float64 run is believed only where it can be: where it repeats itself, and where eager lies as
+near to it as rounding lets it. If eager is far off, the float64 run did something else (it met another state, say, or
+the model asks for the type), and explains nothing.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ CLASSES = ("bitwise", "close", "differs", "none")
 #: The floor, in units of eps(dtype) times the largest magnitude of the reference.
 FLOOR = 4
 
-#: The part of the largest magnitude that eager's own error may be; more is no rounding, in any dtype.
-PLAUSIBLE = 1 / 8
+#: The part of the largest magnitude that eager's own error may be: a few roots of eps(dtype), and never more than this.
+ROOTS, PLAUSIBLE = 4, 1 / 8
+
+#: The part of the largest magnitude by which two float64 runs may differ.
+REPEATED = 1e-9
 
 
 @dataclass
@@ -41,11 +45,10 @@ def worst(*classes: str) -> str:
     return max(classes, key=CLASSES.index)
 
 
-def compare(want: dict, got: dict, reference: dict | None = None, spread: dict | None = None) -> Comparison:
+def compare(want: dict, got: dict, reference: dict | None = None) -> Comparison:
     """Judges `got` (jitted) by `want` (eager): dicts of names to tensors or plain values.
 
-    `reference` is the same run in float64, if there is one; `spread` is what a second eager run gave, where eager
-    itself is not repeatable.
+    `reference` is the same run in float64, if there is one.
     """
     found = Comparison()
     for name in want.keys() - got.keys():
@@ -53,11 +56,22 @@ def compare(want: dict, got: dict, reference: dict | None = None, spread: dict |
     for name in got.keys() - want.keys():
         found.note("differs", f"{name}: eager has no such result")
     for name in [name for name in want if name in got]:
-        compare_value(found, name, want[name], got[name], (reference or {}).get(name), (spread or {}).get(name))
+        compare_value(found, name, want[name], got[name], (reference or {}).get(name))
     return found
 
 
-def compare_value(found: Comparison, name, want, got, reference, second):
+def repeated(first: dict, second: dict) -> dict:
+    """Of a float64 run those results that a second such run gave too; the others depend on what was before."""
+    return {name: value for name, value in first.items() if name in second and as_before(value, second[name])}
+
+
+def as_before(value, again) -> bool:
+    if not isinstance(value, torch.Tensor) or not isinstance(again, torch.Tensor):
+        return same_value(value, again)
+    return value.shape == again.shape and distance(value, again) <= REPEATED * finite_max(value)
+
+
+def compare_value(found: Comparison, name, want, got, reference):
     if not isinstance(want, torch.Tensor) or not isinstance(got, torch.Tensor):
         if type(want) is not type(got) or not same_value(want, got):
             found.note("differs", f"{name}: {shortened(got)} where eager gives {shortened(want)}")
@@ -73,28 +87,26 @@ def compare_value(found: Comparison, name, want, got, reference, second):
     if not want.is_floating_point() and not want.is_complex():
         found.note("differs", f"{name}: unequal {want.dtype} values, by up to {error:.3g}")
         return
-    allowed = tolerance(want, reference, second)
+    allowed = tolerance(want, reference)
     if allowed is None:
         found.note("differs", f"{name}: off by up to {error:.3g}, and no float64 run can explain it")
         return
-    judged = distance(reference, got) if reference is not None else error
+    judged = distance(reference, got)
     if judged <= allowed:
         found.note("close", "")
     else:
         found.note("differs", f"{name}: off by up to {judged:.3g} where rounding explains {allowed:.3g}")
 
 
-def tolerance(want, reference, second) -> float | None:
-    """How far a result may lie from the float64 run (or, without one, from an eager that is not repeatable)."""
-    magnitude = finite_max(reference if reference is not None else want)
-    floor = FLOOR * torch.finfo(want.dtype).eps * magnitude
-    allowed = None
-    if reference is not None and reference.shape == want.shape:
-        own = distance(reference, want)
-        allowed = 2 * own + floor if own <= PLAUSIBLE * magnitude else None
-    if second is not None and second.shape == want.shape and not same_bits(want, second):
-        allowed = max(allowed or 0.0, 2 * distance(want, second) + floor)
-    return allowed
+def tolerance(want, reference) -> float | None:
+    """How far a result may lie from the float64 run; None where that run explains nothing."""
+    if reference is None or reference.shape != want.shape:
+        return None
+    eps, magnitude = torch.finfo(want.dtype).eps, finite_max(reference)
+    own = distance(reference, want)
+    if own > min(PLAUSIBLE, ROOTS * math.sqrt(eps)) * magnitude:
+        return None
+    return 2 * own + FLOOR * eps * magnitude
 
 
 def same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:

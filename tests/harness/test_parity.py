@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from harness.parity import compare, distance, same_bits, worst
+from harness.parity import compare, distance, repeated, same_bits, worst
 
 
 def one(want, got, **more):
@@ -44,6 +44,24 @@ def test_a_float64_run_of_something_else_explains_nothing():
     reference = torch.tensor([3.0, 300.0], dtype=torch.float64)
     want, got = reference.float() / 3, reference.float() * 2 / 3
     assert one(want, got, reference={"output": reference}).parity == "differs"
+
+
+@pytest.mark.parametrize(("dtype", "off", "parity"), [
+    (torch.float32, 1e-4, "close"),
+    (torch.float32, 1e-2, "differs"),
+    (torch.bfloat16, 1e-2, "close"),
+    (torch.bfloat16, 0.2, "differs"),
+])
+def test_how_far_eager_may_be_from_float64(dtype, off, parity):
+    reference = torch.tensor([0.5, 1.0], dtype=torch.float64)
+    want, got = (reference * (1 + off)).to(dtype), (reference * (1 - off)).to(dtype)
+    assert one(want, got, reference={"output": reference}).parity == parity
+
+
+def test_a_float64_run_is_believed_where_a_second_one_gives_the_same():
+    first = {"a": torch.tensor([3.0, 1.0]).double(), "b": torch.tensor([1000.0]).double(), "c": torch.tensor([7])}
+    second = {"a": first["a"] * (1 + 1e-15), "b": first["b"] + 1, "c": torch.tensor([7])}
+    assert repeated(first, second).keys() == {"a", "c"}
 
 
 def test_integers_differ_or_do_not():

@@ -76,7 +76,14 @@ def test_an_eager_that_does_not_repeat_itself_is_said_to(judge):
     _, rows = judge("models.py:Unrepeatable", "Right", "Wrong")
     assert rows["Right"]["nondeterministic"]
     assert (rows["Right"]["status"], rows["Right"]["parity"]) == ("pass", "close")
+    assert "eager does not repeat itself: two runs of it differ by up to" in rows["Right"]["detail"]
     assert rows["Wrong"]["status"] == "parity"
+
+
+def test_what_no_run_repeats_is_not_excused(judge):
+    _, rows = judge("models.py:Drifts", "Right")
+    assert (rows["Right"]["status"], rows["Right"]["parity"]) == ("parity", "differs")
+    assert "eager does not repeat itself" in rows["Right"]["detail"]
 
 
 def test_the_expected_error_must_be_the_same(judge):

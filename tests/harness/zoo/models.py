@@ -69,6 +69,19 @@ class Draws(nn.Module):
         return (torch.randn(4, 8),)
 
 
+class Drifts(nn.Module):
+    """Depends on how often anything of its class was called: eager, jitted and float64 runs each meet another state."""
+
+    calls = 1000
+
+    def forward(self, x):
+        Drifts.calls += 1
+        return x * Drifts.calls
+
+    def example_inputs(self):
+        return (torch.ones(2, 3),)
+
+
 class Unrepeatable(nn.Module):
     """Differs from call to call by rounding, whatever the seed."""
 
@@ -81,7 +94,7 @@ class Unrepeatable(nn.Module):
     def forward(self, x):
         Unrepeatable.calls += 1
         y = self.linear(x)
-        return y * (1 + 1e-6 * (Unrepeatable.calls % 2))
+        return y * (1 + 3 * torch.finfo(x.dtype).eps * (Unrepeatable.calls % 2))
 
     def example_inputs(self):
         return (torch.randn(4, 8),)
