@@ -40,17 +40,20 @@ def make_plain(roots: list, trace: Trace) -> list:
         if kind in ATOMS or id(value) in seen or isinstance(value, torch.Tensor):
             return seen.get(id(value), (value, value))[1]
         seen[id(value)] = (value, value)
-        if kind is tuple or kind is torch.Size or kind is frozenset or isinstance(value, tuple):
-            items = (
-                [of(item) for item in tuple.__iter__(value)] if kind is not frozenset else [of(item) for item in value]
-            )
-            if any(a is not b for a, b in zip(items, value)):
-                made = (
-                    tuple.__new__(kind, items) if isinstance(value, tuple) and kind is not torch.Size else kind(items)
-                )
+        if isinstance(value, (tuple, frozenset)):
+            base = tuple if isinstance(value, tuple) else frozenset
+            before = list(base.__iter__(value))
+            items = [of(item) for item in before]
+            if any(a is not b for a, b in zip(items, before)):
+                made = base.__new__(kind, items) if kind is not torch.Size else kind(items)
                 seen[id(value)] = (value, made)
-                return made
-            return value
+                if hasattr(value, "__dict__"):
+                    made.__dict__.update(value.__dict__)
+            else:
+                made = value
+            if hasattr(made, "__dict__"):
+                of(made.__dict__)
+            return made
         if trace.find(value) is not None and not isinstance(value, (list, dict, set, collections.deque)):
             return value
         inside(value, kind)
@@ -94,7 +97,7 @@ def make_plain(roots: list, trace: Trace) -> list:
         elif isinstance(value, BaseException):
             value.args = of(value.args)
             of(value.__dict__)
-        elif kind.__flags__ & HEAP and not isinstance(value, type):
+        if kind.__flags__ & HEAP and not isinstance(value, (type, BaseException)):
             of(getattr(value, "__dict__", None))
             for name in copyreg._slotnames(kind) or ():
                 if hasattr(value, name):

@@ -16,13 +16,14 @@ import torch
 from interpreter.lookasides.purity import effect
 from interpreter.lookasides.registry import qualified_name
 from interpreter.recording import torch_calls
+from interpreter.recording.arithmetic import computed
 from interpreter.recording.asked import ASKED
 from interpreter.recording.callbacks import python_reached
 from interpreter.recording.containers import CONTAINERS
 from interpreter.recording.methods import ASKS_TYPE, BOUND_NATIVE, NATIVE_METHODS, unbound
 from interpreter.recording.mode import deeply_plain, operate
 from interpreter.recording.numbers import TRACED, pin, plain
-from interpreter.recording.outside import HEAP, is_constant
+from interpreter.recording.outside import HEAP, MISSING, is_constant
 from interpreter.recording.special import (
     SPECIAL,
     SPECIAL_KINDS,
@@ -66,6 +67,8 @@ class NativeCalls(Machine):
             handler = None
         if handler is not None:
             return handler(self, callable, args, kwargs)
+        if trace.numbered and (number := computed(trace, callable, args, kwargs)) is not MISSING:
+            return number
         reached = python_reached(unbound(callable) if kind in BOUND_NATIVE else callable, args, kwargs)
         if reached is not None and not self.in_our_code():
             self.sharp(

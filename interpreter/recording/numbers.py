@@ -118,14 +118,25 @@ def _binary(name):
     def forward(self, other):
         if not isinstance(other, NUMBER_KINDS):
             return NotImplemented
+        if name == "pow":
+            ask_kind(self, other)
         return self.trace.number(function, (self, other))
 
     def reflected(self, other):
         if not isinstance(other, NUMBER_KINDS):
             return NotImplemented
+        if name == "pow":
+            ask_kind(other, self)
         return self.trace.number(function, (other, self))
 
     return special, forward, f"__r{name.rstrip('_')}__", reflected
+
+
+def ask_kind(base, exponent):
+    """The signs decide whether a power is an int, a float or a complex number."""
+    for number in (exponent, base) if isinstance(exponent, float) else (exponent,):
+        if type(number) in TRACED:
+            number.trace.ask_number(operator.lt, number, 0)
 
 
 def _comparison(name):

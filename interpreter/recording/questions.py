@@ -11,9 +11,10 @@ import operator
 import torch
 
 from interpreter.recording import guards, sources
+from interpreter.recording.arithmetic import NUMBERS, computed
 from interpreter.recording.containers import CONTAINERS, HASHED, PLAIN
 from interpreter.recording.numbers import TRACED, pin, plain
-from interpreter.recording.outside import HEAP, is_constant
+from interpreter.recording.outside import HEAP, SEQUENCES, is_constant
 from interpreter.recording.torch_calls import CONSTANT_KINDS
 from interpreter.vm.lookups import Host, derives, special
 from interpreter.vm.machine import Machine
@@ -103,6 +104,8 @@ class Questions(Machine):
                 trace.guard(guards.Identity(asked.source, item))
             if type(item) in TRACED:
                 item = pin(item)
+        elif type(item) in TRACED and isinstance(container, SEQUENCES) and float in map(type, container):
+            item = pin(item)  # a float answers first, and takes the number for a plain one
         elif trace.ended is None and isinstance(container, CONTAINERS):
             self.ask_identities(item, container)
         return super().contains(item, container)
@@ -156,7 +159,7 @@ class Questions(Machine):
             return OPERATORS[symbol](a, b)
         if first in TRACED or second in TRACED:
             if isinstance(a, (int, float)) and isinstance(b, (int, float)):
-                return OPERATORS[symbol](a, b)
+                return computed(trace, OPERATORS[symbol], (a, b), None)
             return super().binary(symbol, pin(a), pin(b))
         if trace.ended is None:
             if first in (str, bytes) and symbol in ("%", "%="):
@@ -220,6 +223,8 @@ class Questions(Machine):
         trace = self.trace
         if type(a) in PLAIN and type(b) in PLAIN:
             return COMPARE[symbol](a, b)
+        if type(a) in NUMBERS and type(b) in NUMBERS:
+            return trace.ask_number(COMPARE[symbol], a, b)
         if isinstance(a, torch.Tensor) or isinstance(b, torch.Tensor) or type(a) in TRACED or type(b) in TRACED:
             if trace.ended is None:
                 for side in (a, b):

@@ -11,12 +11,14 @@ from __future__ import annotations
 import collections
 import contextlib
 import copyreg
+import enum
 import functools
 import types
 import weakref
 
 import torch
 
+from interpreter.recording.hidden import held
 from interpreter.recording.numbers import TRACED
 from interpreter.recording.operations import Build, Input
 from interpreter.recording.outside import HEAP, hashed_in_python
@@ -26,6 +28,7 @@ from interpreter.recording.trace import Trace, Unknown
 
 SEQUENCES = (list, tuple, set, frozenset, torch.Size)
 HASHED = (set, frozenset, dict, collections.OrderedDict, collections.Counter, collections.defaultdict)
+IMMUTABLE = (tuple, frozenset, int, float, complex, str, bytes)
 PINNED_KINDS = (
     type,
     types.ModuleType,
@@ -173,7 +176,12 @@ class Builder:
                 )
             )
             return build
-        if base in (list, dict, set, tuple):
+        if base in IMMUTABLE and not isinstance(value, enum.Enum):
+            build = self.keep(value, Build("immutable", [], kind))
+            content = tuple(base.__iter__(value)) if base in (tuple, frozenset) else held(value)
+            build.parts.extend(self.parts((content, dict(state or {}), slots)))
+            return build
+        if base in (list, dict, set):
             build = self.keep(value, Build("container subclass", [], (kind, base)))
             content = dict(dict.items(value)) if base is dict else list(base.__iter__(value))
             build.parts.extend(self.parts((content, dict(state or {}), slots)))
@@ -258,6 +266,10 @@ class Plan:
             name = self.variable(template, f"{self.bind(types.CellType)}()")
             self.lines.extend(f"{name}.cell_contents = {each(part)}" for part in parts)
             return name
+        if kind == "immutable":
+            name = self.variable(template, f"{self.bind(new_immutable)}({self.bind(extra)}, {each(parts[0])})")
+            self.lines.append(f"{self.bind(fill_instance)}({name}, {each(parts[1])}, {each(parts[2])})")
+            return name
         maker = MAKERS[kind]
         if maker.early is None:
             arguments = ", ".join(each(part) for part in parts)
@@ -307,6 +319,12 @@ def fill_container(made, content, state, slots):
         if isinstance(made, base):
             {dict: dict.update, list: list.extend, set: set.update}[base](made, content)
     fill_instance(made, state, slots)
+
+
+def new_immutable(kind, content):
+    """A tuple, a number or a text of a class of the user's; its attributes may lead back to it, and come after it."""
+    base = next(base for base in kind.__mro__ if base in IMMUTABLE)
+    return base.__new__(kind, content)
 
 
 def fill_instance(made, state, slots):

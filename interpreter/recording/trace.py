@@ -437,6 +437,11 @@ class Trace:
             raise
         if self.ended is not None:
             return result
+        if type(result) not in (int, float):  # a complex number, of a root
+            for value in args:
+                if type(value) in TRACED:
+                    self.pin(value)
+            return result
         operation = self.add(function, tuple(map(self.template, args)), {}, number=True)
         return self.traced(result, Ref(operation.index))
 

@@ -646,3 +646,25 @@ def an_iterator_protocol_of_the_user():
         )
 
     return Scene(f, [(Countdown(5), X()), (Countdown(5), X()), (Countdown(6), X()), (Countdown(5), X())], hits=1)
+
+
+@scene
+def instances_of_subclasses_of_builtin_types():
+    class Text(str):
+        pass
+
+    class Number(float):
+        __slots__ = ("unit",)
+
+    class Pair(tuple):
+        pass
+
+    class Bag(frozenset):
+        pass
+
+    def f(x, n):
+        text, number, pair, bag = Text(f"n{n}"), Number(n), Pair([x * 2, n]), Bag([n, "b"])
+        text.held, number.unit, pair.own, bag.more = pair, "m", [text], x
+        return text, number, pair, bag, {text: number}
+
+    return Scene(f, [(X(), 1), (X() + 1, 1), (X(), 2), (X(), 2)], hits=2)

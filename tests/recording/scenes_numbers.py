@@ -10,6 +10,7 @@ import types
 import warnings
 
 import torch
+from torch import nn
 
 from tests.recording.agree import Scene, X, collection
 
@@ -324,3 +325,95 @@ def replaced_namespaces_and_classes():
         return x, before, o.kind, vars(o), hasattr(o, "n")
 
     return Scene(f, [(A(), X()), (A(), X()), (B(), X())])
+
+
+@scene
+def builtins_compute_with_numbers_that_change():
+    def f(x, n, a):
+        whole = [n**2, abs(-n), divmod(n, 3), round(n * 1.5), min(n, 7), max(n, 2), sum([n, n]), int(n), pow(n, 2)]
+        parts = [math.sqrt(a), math.floor(a), math.log(a), round(a, 1), int(a), max(a, 2.5), sum([a, a, 0.1]), a**0.5]
+        told = bool(n), math.isnan(a), math.isclose(a, a), operator.add(n, a), operator.gt(n, 0)
+        return x * sum(whole[:2]) * parts[0], whole, parts, told, [type(each) for each in (*whole, *parts)]
+
+    return Scene(f, [(X(), n, n + 0.25) for n in range(1, 9)], hits=5, entries=3)
+
+
+@scene
+def powers_and_roots_of_other_kinds():
+    """An exponent below zero makes a float of an int, a root of a number below zero is complex."""
+
+    def f(x, n, k, a):
+        made = n**k, a**0.5, abs(a) ** k, 2**k
+        return x * n, made, [type(each) for each in made], min(n, 1.5), max(n, a)
+
+    numbers = ((1, 1, 2.0), (2, 2, 3.0), (3, 3, 4.0), (2, -1, 4.0), (3, -2, -4.0), (4, 2, -1.0))
+    calls = [(X(), *each) for each in numbers]
+    return Scene(f, [*calls, *calls], hits=3)
+
+
+@scene
+def a_schedule_that_counts_its_steps():
+    class Step(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.steps, self.rate = 0, 0.1
+
+        def forward(self, x):
+            self.steps += 1
+            self.rate *= 0.5
+            warm = min(self.steps / 4, 1.0)
+            return x * self.rate / math.sqrt(self.steps) * warm + math.cos(self.steps)
+
+    return Scene(Step(), [(X(),)] * 9, hits=5)
+
+
+@scene
+def errors_of_computing_builtins():
+    def f(x, n):
+        try:
+            return x * math.sqrt(3 - n)
+        except ValueError as error:
+            return str(error), x / n
+
+    return Scene(f, [(X(), n) for n in (1, 2, 3, 4, 5, 2, 6, 5)], hits=1)
+
+
+@scene
+def floats_beside_ints_that_change():
+    """A float takes an int's subclass as it is: it is the machine that has to see who answers."""
+
+    def f(x, n):
+        made = [0.5 * n, 7.0 - n, 1.5 + n, 3.0 / n, 2.0**n, 7.5 // n, 7.5 % n, n * 0.5, True + n]
+        told = [1.5 < n, 2.5 >= n, 3.0 == n, 3.0 != n, n in [2, 3], 3.0 in [n, 1]]
+        scale = 0.25
+        scale *= n
+        return x * (0.5 * n), made, told, scale, [1.5, n, 0.5][n > 2], min(1.5, n), max(2.5, n), operator.mul(0.5, n)
+
+    return Scene(f, [(X(), n) for n in (1, 2, 3, 4, 5, 6, 7, 3, 2)], hits=3)
+
+
+@scene
+def floats_that_hold_an_int_that_changes():
+    def f(x, n):
+        return x, n in (1.0, 3.0), (3.0, 1) == (n, 1), [2.0, 3.0].index(n) if n in (2, 3) else -1, (0.5, n) < (0.5, 3.0)
+
+    return Scene(f, [(X(), n) for n in (1, 2, 3, 4, 5, 3, 2)])
+
+
+@scene
+def numbers_in_objects_that_are_containers():
+    class Table(dict):
+        __slots__ = ("n",)
+
+    class Items(list):
+        pass
+
+    class Pair(tuple):
+        pass
+
+    def f(x, n):
+        table, items, pair = Table(a=n), Items([n]), Pair((n, x))
+        table.n, items.n, pair.n = n + 1, [n + 2], pair
+        return table, items, pair, frozenset([n, "a"])
+
+    return Scene(f, [(X(), n) for n in (1, 2, 3, 4)])
