@@ -267,7 +267,6 @@ def note_item(trace, entry, key, value):
         return
     entry.known[key] = value
     entry.written.add(key)
-    entry.known.pop(("present", key), None)
 
 
 def missed(mapping, key):
