@@ -162,7 +162,7 @@ class Fakes:
             return
         self.values[index] = result
         self.written[index] = [value for value, version, _ in before if value._version != version]
-        self.followed.update(memory(value) for value, _, node in before if value.grad_fn is not node)
+        self.followed.update(memory(value) for value, _, node in before if history(value) is not node)
         if plain_name(function) in NORMS:
             self.written[index] += [value for value in args[3:5] if isinstance(value, torch.Tensor)]
         self.dirty.update(memory(value) for value in self.written[index])
@@ -395,10 +395,18 @@ def parts_of(template):
 def versions(args, kwargs):
     """The tensors among the arguments, with what an operation that writes to them changes: version and history."""
     return [
-        (value, value._version, value.grad_fn)
+        (value, value._version, history(value))
         for value in tensors_in((args, kwargs))
         if isinstance(value, FakeTensor) and not value.is_inference()
     ]
+
+
+def history(value):
+    """The node of autograd that a tensor comes from; None also where autograd has given up to tell."""
+    try:
+        return value.grad_fn
+    except RuntimeError:
+        return None
 
 
 def is_strided(value) -> bool:

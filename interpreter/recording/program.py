@@ -13,6 +13,7 @@ from interpreter.recording.operations import Build, Check, Operation, Write, ans
 from interpreter.recording.outside import LIVE
 from interpreter.recording.prologue import Prologue
 from interpreter.recording.sources import Source
+from interpreter.recording.switches import INFERENCE
 from interpreter.recording.trace import Trace
 from interpreter.vm.errors import InterpreterError
 
@@ -132,6 +133,8 @@ class Replay:
         self.done += 1
         if operation.dropped:
             return args[0]
+        if function is INFERENCE:  # one that has been left can't be entered again
+            return function(*args)
         if operation.index in self.values:
             return self.values[operation.index]
         if self.pure:

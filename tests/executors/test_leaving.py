@@ -202,6 +202,29 @@ def test_in_inference_mode_everything_is_compiled():
     assert [len(form.graphs) for form in entry.program.compiled] == [1]
 
 
+@pytest.mark.parametrize("executor", ["eager", "aot", graph_itself])
+def test_left_in_inference_mode(executor):
+    def f(x, w, y):
+        with torch.inference_mode():
+            y.copy_(x * w)
+            if y.sum() > 0:
+                return (x * w).sum()
+            y.add_(w)
+            return y.sum() * w
+
+    w = torch.ones(2, requires_grad=True)
+    jitted = jit(f, executor=executor)
+    mine, theirs = torch.zeros(2), torch.zeros(2)
+    for value in (1.0, 2.0, -1.0, -2.0, 3.0, -4.0):
+        x = torch.full((2,), value)
+        expected, found = f(x, w, mine), jitted(x, w, theirs)
+        assert str(expected) == str(found)
+        assert str(mine) == str(theirs)
+        assert found.is_inference()
+        assert not torch.is_inference_mode_enabled()
+    assert (jitted.stats.exits, jitted.stats.misses) == (1, 1)
+
+
 def test_a_caller_in_inference_mode():
     def f(x, cache):
         cache[:1] = x
