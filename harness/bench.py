@@ -17,7 +17,7 @@ import psutil
 from harness import expected as expectations
 from harness import noise, runner
 from harness.environment import cuda_devices, environment, usable_cores
-from harness.errors import StoreError, UsageError, nearest
+from harness.errors import Interrupted, StoreError, UsageError, nearest
 from harness.measure import Options
 from harness.plan import Cell, plan, shard
 from harness.row import blank
@@ -99,8 +99,10 @@ def select(patterns):
     except ImportError as error:
         raise UsageError(f"the zoo cannot be imported: {error}") from error
     try:
-        with unchanged():
-            return choose(patterns)
+        for pattern in patterns or []:
+            with unchanged():
+                choose([pattern])
+        return choose(patterns)
     except UnknownModel as error:
         raise UsageError(f"--models: {error}") from None
 
@@ -304,8 +306,8 @@ def fill(store: Store, prepared: Prepared, options: Options, expected, at_once: 
         if options.timed and store.run["noise"] is None:
             store.run["noise"] = measure_noise(prepared, options, say)
         outcome, status = "finished", 0
-    except runner.Interrupted as stop:
-        outcome, status = "interrupted", 128 + stop.number
+    except Interrupted as stop:
+        outcome, status = "interrupted", stop.status
     except StoreError as error:
         print(f"harness: {error}", file=sys.stderr)
         outcome, status = "the folder could not be written", error.status

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import math
 import re
-import shutil
 import statistics
-import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +14,11 @@ from harness.bench import Prepared
 from harness.errors import UsageError, nearest
 from harness.measure import Options
 from harness.plan import Cell
-from harness.revisions import REPEATS, Revision, git, resolve, servers
+from harness.revisions import REPEATS, servers
 from harness.row import COUNTERS
+from harness.runner import leaving_on_signals
 from harness.summary import known
+from harness.worktrees import Revision, git, resolve, worktrees
 
 #: Facts of a row, the one that is looked at first comes first.
 FACTS = ("status", "parity", "tail", *COUNTERS, "raises", "first_difference", "program_hash")
@@ -81,7 +79,8 @@ class Bench:
         """The cell's facts. Times are taken only for the fact `ratio`, in several processes."""
         timed = fact == "ratio"
         options = dataclasses.replace(self.options, timed=timed)
-        with servers([revision], self.prepared, self.root) as [server]:
+        with (leaving_on_signals(), worktrees(self.root) as trees,
+              servers([trees.interpreter(revision)], self.prepared) as [server]):
             refused = server.answer()["refused"].get(self.cell.subject)
             row, details = server.run(self.cell, options)
             rows = [row] + [server.run(self.cell, options)[0] for _ in range(REPEATS if timed else 0)]
@@ -158,11 +157,12 @@ def judge(fact: str, good: Measured, bad: Measured) -> Callable[[Measured], bool
 
 
 def search(good: str, bad: str, verdict: Callable[[str], str], root: Path) -> list[str]:
-    """`git bisect` in a worktree of its own, which is removed afterwards. Returns the commits that it is left with."""
-    top = Path(tempfile.mkdtemp(prefix="zoobench-"))
-    tree = top / "bisect"
-    try:
-        git("worktree", "add", "--quiet", "--detach", "--force", str(tree), bad, root=root)
+    """`git bisect` in a worktree of its own, which is removed afterwards. Returns the commits that it is left with.
+
+    git gives status 2 when only skipped commits are left.
+    """
+    with leaving_on_signals(), worktrees(root) as trees:
+        tree = trees.whole(bad)
         answer = git("bisect", "start", bad, good, "--", "interpreter", root=tree)
         while True:
             left = re.findall(r"^([0-9a-f]{40}) is the first bad commit", answer, re.MULTILINE)
@@ -171,21 +171,7 @@ def search(good: str, bad: str, verdict: Callable[[str], str], root: Path) -> li
             if "'skip'ped commits left" in answer:
                 return re.findall(r"^([0-9a-f]{40})$", answer, re.MULTILINE)
             commit = git("rev-parse", "HEAD", root=tree)
-            answer = step(tree, verdict(commit))
-    finally:
-        with contextlib.suppress(UsageError):
-            git("worktree", "remove", "--force", str(tree), root=root)
-        shutil.rmtree(top, ignore_errors=True)
-        with contextlib.suppress(UsageError):
-            git("worktree", "prune", root=root)
-
-
-def step(tree: Path, word: str) -> str:
-    """Tells git what became of the commit; its answer. git gives status 2 when only skipped commits are left."""
-    done = subprocess.run(["git", "-C", str(tree), "bisect", word], capture_output=True, text=True, check=False)
-    if done.returncode not in {0, 2}:
-        raise UsageError(f"git bisect: {(done.stderr or done.stdout).strip().splitlines()[-1]}")
-    return done.stdout
+            answer = git("bisect", verdict(commit), root=tree, accepted=(0, 2))
 
 
 def smallest(names: Sequence[str], holds: Callable[[Sequence[str]], bool]) -> list[str]:

@@ -9,16 +9,19 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import signal
 import sys
 from pathlib import Path
 
 from harness.environment import ROOT
-from harness.errors import StoreError, UsageError, nearest
+from harness.errors import Interrupted, StoreError, UsageError, nearest
 
 
 def main(argv: list[str] | None = None) -> int:
     """Runs a command and returns its exit status. Usage errors are one line on standard error."""
-    argv = sys.argv[1:] if argv is None else argv
+    if argv is None:
+        argv = sys.argv[1:]
+        signal.signal(signal.SIGINT, leave_at_once)
     try:
         arguments = parser().parse_args(argv)
         from harness import commands
@@ -28,10 +31,21 @@ def main(argv: list[str] | None = None) -> int:
         return error.status
     except SystemExit as leave:
         return leave.code if isinstance(leave.code, int) else 2
+    except Interrupted as stop:
+        print("harness: interrupted", file=sys.stderr)
+        return stop.status
     except BrokenPipeError:
         # The reader of our output has gone (`| head`). Nothing more can be said to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
+
+
+def leave_at_once(number, _):
+    """What Ctrl-C does while there is nothing to be put in order, such as during imports: an exception that is raised
+    in the middle of torch's start would end in an abort.
+    """
+    os.write(2, b"harness: interrupted\n")
+    os._exit(128 + number)
 
 
 class Parser(argparse.ArgumentParser):

@@ -101,7 +101,8 @@ def runs_of(arguments, base: str, head: str):
     if all((Path(name) / "run.json").exists() or Path(name).is_file() for name in (base, head)):
         return None
     from harness.bench import prepare
-    from harness.revisions import resolve, run_both
+    from harness.revisions import run_both
+    from harness.worktrees import resolve
     root = arguments.repository or ROOT
     revisions = resolve(base, root), resolve(head, root)
     prepared = prepare(request(arguments))
@@ -141,7 +142,8 @@ def baseline_command(arguments) -> int:
 
         from harness.bench import Request, bench
         from harness.measure import Options
-        with tempfile.TemporaryDirectory() as out:
+        from harness.runner import leaving_on_signals
+        with leaving_on_signals(), tempfile.TemporaryDirectory(prefix="zoobench-") as out:
             status = bench(Request(device="cpu", options=Options(timed=False), out=Path(out) / "run"), say)
             if status > 1:
                 return status
@@ -206,7 +208,7 @@ def bisect_command(arguments) -> int:
 
 
 def show_bisection(result, root) -> int:
-    from harness.revisions import git
+    from harness.worktrees import git
     for name, measured in (("good", result.good), ("bad", result.bad)):
         say(f"{name}: {result.fact} {measured.value(result.fact)}; {measured.row['status']} "
             f"{measured.row['parity']} {measured.row['detail']}".rstrip())
@@ -245,11 +247,11 @@ def repro_command(arguments) -> int:
         raise UsageError(f"{cell.id}: eager itself fails, which is not the interpreter's doing: {row['detail']}")
     say(f"{row['status']}: {row['detail']}")
     start = dataclasses.replace(start, title=f"{cell.id}: {row['status']}.")
-    signature, output = repro.run_forked(start.text(), arguments.timeout)
-    if not signature:
-        raise UsageError(f"the failure does not show in a file by itself, which ends with: {output.strip()[-300:]}")
-    say(f"by itself: {signature}")
-    with repro.frozen():
+    with runner.leaving_on_signals(), repro.frozen():
+        signature, output = repro.run_forked(start.text(), arguments.timeout)
+        if not signature:
+            raise UsageError(f"the failure does not show in a file by itself, which ends with: {output.strip()[-300:]}")
+        say(f"by itself: {signature}")
         found = repro.shrink(start, signature, lambda r: repro.run_forked(r.text(), arguments.timeout)[0], say)
     path = arguments.out or Path("results") / "repro" / f"{cell.id.replace('/', '_').replace(':', '_')}.py"
     try:

@@ -13,6 +13,15 @@ class StoreError(Exception):
     status = 1
 
 
+class Interrupted(Exception):
+    """A signal asked for the end: `number`. Exit status 128 and that number."""
+
+    def __init__(self, number: int):
+        super().__init__(number)
+        self.number = number
+        self.status = 128 + number
+
+
 def nearest(word, known, *, count=3):
     """The known words most like `word`, best first, as a text for an error message: " (nearest: a, b)" or ""."""
     import difflib

@@ -10,9 +10,10 @@ from harness.bench import Prepared
 from harness.environment import ROOT
 from harness.errors import UsageError
 from harness.measure import Options
-from harness.revisions import Revision, git, resolve, run_both
+from harness.revisions import run_both
 from harness.store import read_lines
 from harness.summary import summarise
+from harness.worktrees import Revision, git, resolve
 
 MARK = "nightly.json"
 

@@ -9,80 +9,35 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
-import io
 import json
 import os
 import shutil
 import signal
 import statistics
-import subprocess
 import sys
-import tarfile
-import tempfile
 import time
 import traceback
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness import noise
 from harness.bench import Prepared, describe, now
 from harness.compare import times
 from harness.environment import ROOT, machine, packages
-from harness.errors import UsageError
+from harness.errors import Interrupted, UsageError
 from harness.frames import Run, load
 from harness.measure import Options
 from harness.plan import Cell
+from harness.runner import leaving_on_signals
 from harness.serve import serve
 from harness.store import Store
 from harness.worker import flush, own_session
+from harness.worktrees import Revision, worktrees
 
-#: Name of what is checked out, with its changes.
-WORKING_TREE = "."
 #: Further processes in which a cell is timed, on both sides, where its times seem to differ.
 REPEATS = 4
 #: Runs that the cache holds.
 KEPT = 40
-
-
-@dataclass(frozen=True)
-class Revision:
-    """A commit, or the working tree. `commit` is None for the latter."""
-
-    name: str
-    commit: str | None
-
-
-def git(*arguments: str, root: Path = ROOT) -> str:
-    """Standard output of a git command. UsageError with what git said where it failed."""
-    done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False)
-    if done.returncode:
-        said = done.stderr.strip().splitlines()
-        raise UsageError(f"git {arguments[0]}: {said[-1] if said else 'failed'}")
-    return done.stdout.strip()
-
-
-def resolve(name: str, root: Path = ROOT) -> Revision:
-    """The revision of this name. UsageError: it is neither that nor a run's folder."""
-    if name == WORKING_TREE:
-        return Revision(name, None)
-    try:
-        return Revision(name, git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", root=root))
-    except UsageError:
-        what = "is a folder without a run" if Path(name).is_dir() else "is neither a run's folder nor a git revision"
-        raise UsageError(f"{name} {what}") from None
-
-
-def check_out(revision: Revision, folder: Path, root: Path = ROOT):
-    """Puts the revision's `interpreter/`, if it has one, into `folder`."""
-    if revision.commit is None:
-        if (root / "interpreter").is_dir():
-            shutil.copytree(root / "interpreter", folder / "interpreter", ignore=shutil.ignore_patterns("__pycache__"))
-        return
-    if git("ls-tree", revision.commit, "--", "interpreter", root=root):
-        archive = subprocess.run(["git", "-C", str(root), "archive", revision.commit, "interpreter"],
-                                 capture_output=True, check=True).stdout
-        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-            tar.extractall(folder, filter="data")
 
 
 class Server:
@@ -154,6 +109,8 @@ def serve_and_leave(folder: Path, orders: int, answers: int, parent: int):
         own_session(parent)
         serve(str(folder), os.fdopen(orders), os.fdopen(answers, "w"))
         status = 0
+    except Interrupted as stop:
+        status = stop.status
     except BaseException:
         traceback.print_exc()
     finally:
@@ -162,53 +119,36 @@ def serve_and_leave(folder: Path, orders: int, answers: int, parent: int):
 
 
 @contextlib.contextmanager
-def servers(revisions, prepared: Prepared, root: Path = ROOT):
-    """A server for each of the revisions. Folders and processes are gone afterwards, also after a signal."""
-    def leave(number, _):
-        raise SystemExit(128 + number)
-
-    before = {}
-    with contextlib.suppress(ValueError):
-        before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGINT)}
+def servers(folders: Sequence[Path], prepared: Prepared):
+    """A server for each of the folders with an interpreter. Their processes are gone afterwards."""
     started: list[Server] = []
     try:
-        with tempfile.TemporaryDirectory(prefix="zoobench-") as top:
-            try:
-                for number, revision in enumerate(revisions):
-                    folder = Path(top) / str(number)
-                    folder.mkdir()
-                    check_out(revision, folder, root)
-                    started.append(Server(folder, prepared))
-                yield started
-            finally:
-                for server in started:
-                    server.kill()
+        for folder in folders:
+            started.append(Server(folder, prepared))
+        yield started
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for server in started:
+            server.kill()
 
 
 def run_both(revisions: tuple[Revision, Revision], prepared: Prepared, options: Options, say, root: Path,
              results: Path) -> tuple[Run, Run]:
     """Runs of the plan with each of the revisions' interpreters, made in turn or read from the cache in `results`."""
-    with tempfile.TemporaryDirectory(prefix="zoobench-") as top:
-        folders = []
-        for number, revision in enumerate(revisions):
-            (Path(top) / str(number)).mkdir()
-            check_out(revision, Path(top) / str(number), root)
-            folders.append(results / key(Path(top) / str(number) / "interpreter", prepared, options))
     for note in prepared.notes:
         say(note)
-    kept = [finished(folder) for folder in folders]
-    same = folders[0] == folders[1]
-    if all(kept) and not same:
-        say(f"both were run before: {folders[0].name}, {folders[1].name}")
-        return load(folders[0]), load(folders[1])
-    pair = [results / f"{folder.name}.{number}" if same else folder for number, folder in enumerate(folders)]
-    for folder in pair:
-        shutil.rmtree(folder, ignore_errors=True)
-    with servers(revisions, prepared, root) as started:
-        fill_both(revisions, started, pair, prepared, options, say)
+    with leaving_on_signals(), worktrees(root) as trees:
+        places = [trees.interpreter(revision) for revision in revisions]
+        folders = [results / key(place / "interpreter", prepared, options) for place in places]
+        kept = [finished(folder) for folder in folders]
+        same = folders[0] == folders[1]
+        if all(kept) and not same:
+            say(f"both were run before: {folders[0].name}, {folders[1].name}")
+            return load(folders[0]), load(folders[1])
+        pair = [results / f"{folder.name}.{number}" if same else folder for number, folder in enumerate(folders)]
+        for folder in pair:
+            shutil.rmtree(folder, ignore_errors=True)
+        with servers(places, prepared) as started:
+            fill_both(revisions, started, pair, prepared, options, say)
     prune(results)
     return load(pair[0]), load(pair[1])
 

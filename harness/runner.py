@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from harness import memory
+from harness.errors import Interrupted
 from harness.guardian import guard
 from harness.lines import stack_line
 from harness.measure import Options
@@ -39,14 +40,6 @@ SAID = {"phase": str, "row": dict, "partial": dict, "error": dict}
 
 #: What belongs to a row, by file: ledger, samples, programs.
 Details = dict[str, list[dict]]
-
-
-class Interrupted(Exception):
-    """A signal asked the run to end: `number`."""
-
-    def __init__(self, number: int):
-        super().__init__(number)
-        self.number = number
 
 
 class Output:
@@ -309,6 +302,22 @@ def heeding(stop: list[int]):
     with contextlib.suppress(ValueError):
         for number in (signal.SIGINT, signal.SIGTERM):
             before[number] = signal.signal(number, note)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def leaving_on_signals():
+    """SIGINT and SIGTERM leave by way of the `with`s that are open: they raise Interrupted."""
+    def leave(number, _):
+        raise Interrupted(number)
+
+    before: dict[signal.Signals, Any] = {}
+    with contextlib.suppress(ValueError):
+        before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
     finally:

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import tempfile
 
 
 def serve():
@@ -35,6 +36,7 @@ def run(order, cli):
             os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), fd)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.environ.update(order["env"])
+        tempfile.tempdir = None
         if order["file_limit"]:
             import resource
             resource.setrlimit(resource.RLIMIT_FSIZE, (order["file_limit"], resource.RLIM_INFINITY))

@@ -29,6 +29,15 @@ def sqrt_(x):
 """
 
 
+SLOW = """
+import time
+unhurried = execute
+def execute(*arguments):
+    time.sleep(0.01)
+    return unhurried(*arguments)
+"""
+
+
 class Repository:
     def __init__(self, folder):
         self.folder = folder
@@ -104,6 +113,21 @@ def test_bisect_by_a_route(harness, linear):
     finished = bisected(harness, linear, "LLaMAMoE/forward", "--good", "one", "--bad", "four", "--fact",
                         "route:builtins.zip")
     assert f"{linear.git('rev-parse', 'three')} is the first bad commit" in finished.out, finished.out + finished.err
+
+
+@pytest.mark.long
+def test_bisect_by_time(harness, tmp_path):
+    made = Repository(tmp_path)
+    for name, text, path in (("one", "# 1\n", LOOKASIDES), ("slow", SLOW, "interpreter/cache.py"),
+                             ("two", "# 2\n", LOOKASIDES), ("three", "# 3\n", LOOKASIDES)):
+        made.change(name, text, path)
+    arguments = ["pythia-14m/forward", "--good", "whole", "--budget", "0.05"]
+    finished = bisected(harness, made, *arguments, "--bad", "three", "--fact", "ratio")
+    assert finished.status == 0, finished.err
+    assert f"{made.git('rev-parse', 'slow')} is the first bad commit" in finished.out
+    same = bisected(harness, made, *arguments, "--bad", "one", "--fact", "ratio")
+    assert same.status == 2
+    assert "don't lie apart" in same.err
 
 
 def test_bisect_skips_what_cannot_run(harness, linear):
@@ -190,23 +214,29 @@ def test_a_revision_that_cannot_run_says_so(compare, head, said):
     assert said in found["status"][0]["detail"]
 
 
-def test_an_interrupted_comparison_leaves_nothing(harness, repository, zoo):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_interrupted_comparison_leaves_nothing(harness, repository, zoo, tmp_path, number):
     def left():
         return (repository.git("worktree", "list"), repository.git("status", "--porcelain", "--", "interpreter"),
-                set(Path(tempfile.gettempdir()).glob("zoobench-*")))
+                list(tmp_path.glob("zoobench-*")))
 
-    before, runs = left(), set(repository.folder.glob("results/cache/*/run.json"))
+    def eventually(holds):
+        deadline = time.monotonic() + 60
+        while not holds() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert holds()
+
+    cache = repository.folder / "results" / "cache"
+    before, runs = left(), set(cache.glob("*/run.json"))
     started = harness.start("compare", "comment", "no-zip", "--repository", repository.folder, "--models",
-                            zoo("misbehaving.py:HangsAsleep"), "--workloads", "forward", "--timeout", "60",
-                            "--subjects", "eager", "--budget", "0")
-    deadline = time.monotonic() + 30
-    while set(repository.folder.glob("results/cache/*/run.json")) == runs and time.monotonic() < deadline:
-        time.sleep(0.02)
+                            zoo("misbehaving.py:HangsAsleep"), "--workloads", "forward", "--timeout", str(60 + number),
+                            "--subjects", "eager", "--budget", "0", env={"TMPDIR": str(tmp_path)})
+    eventually(lambda: set(cache.glob("*/run.json")) != runs)
     time.sleep(0.5)
-    assert left() != before
-    started.kill(signal.SIGINT)
-    assert started.wait().status == 130
-    assert left() == before
+    assert repository.git("worktree", "list").count("\n") == 2
+    started.kill(number)
+    assert started.wait().status == (-number if number == signal.SIGKILL else 128 + number)
+    eventually(lambda: left() == before)
 
 
 def test_nightly_compares_with_the_last_night_and_keeps_history(harness, linear):
