@@ -79,9 +79,9 @@ def temporary() -> str | None:
     The code that torch's compiler keeps stays where it is kept by default: without it, each cell would begin by trying
     out the C++ compiler.
     """
-    user = re.sub(r'[\\/:*?"<>|]', "_", getpass.getuser())
-    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(tempfile.gettempdir(), f"torchinductor_{user}"))
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, KeyError):
+        user = re.sub(r'[\\/:*?"<>|]', "_", getpass.getuser())
+        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(tempfile.gettempdir(), f"torchinductor_{user}"))
         folder = tempfile.mkdtemp(prefix="zoobench-")
         os.environ["TMPDIR"] = tempfile.tempdir = folder
         return folder

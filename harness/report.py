@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import jinja2
@@ -34,7 +35,7 @@ def terminal(summary: Summary, out: Console | None = None):
     out.print(rich_table(summary.table, styled=True))
     if len(summary.first_calls):
         out.print(rich_table(summary.first_calls, title="first call, ms"))
-    if len(summary.run.cells) <= FEW:
+    if 0 < len(summary.run.cells) <= FEW:
         out.print(rich_table(facts(summary)))
         if len(stand_ins := by_callable(summary)):
             out.print(rich_table(stand_ins, title="callables that were not simply interpreted or operations"))
@@ -66,12 +67,20 @@ def by_reason(shortcomings: list[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def write(summary: Summary, folder: Path | None = None):
-    """report.md and report.html into the run's folder; a saved file of benchmarks has none."""
+    """report.md and report.html into the run's folder; a saved file of benchmarks has none. OSError: no room for them,
+    and then there is none rather than half of one.
+    """
     folder = folder or summary.run.folder
     if not folder.is_dir():
         return
     for name in ("report.md", "report.html"):
-        (folder / name).write_text(render(summary, name))
+        text = render(summary, name)
+        try:
+            (folder / name).write_text(text)
+        except OSError:
+            with contextlib.suppress(OSError):
+                (folder / name).unlink()
+            raise
 
 
 def render(summary: Summary, name: str) -> str:

@@ -105,6 +105,7 @@ class Store:
                 os.fsync(file.fileno())
             os.replace(new, path)
         except OSError as error:
+            new.unlink(missing_ok=True)
             raise StoreError(f"{path} can't be written: {error.strerror}") from None
 
     def add(self, row: dict, **details: list[dict]):

@@ -31,6 +31,12 @@ import harness as package
     (["run", "--resume", "--out", "/nonexistent"], "holds no run"),
     (["run", "--modles", "x"], "--modles"),
     (["run", "surplus"], "surplus"),
+    (["run", "--workloads", "all", "forwrd"], "did you mean forward"),
+    (["run", "--executors", "all", "egaer"], "nearest: eager"),
+    (["run", "--models", "qqqq"], "`python -m harness list` lists the models"),
+    (["run", "--workloads", "zork"], "there are forward"),
+    (["run", "--models", "tests/harness/zoo/models.py"], "tests/harness/zoo/models.py:Name is one"),
+    (["run", "--without", "zork", "--models", "LLaMAMoE"], "no such lookaside"),
     (["report", "/nonexistent"], "holds no run"),
     (["reprot", "x"], "report)"),
     ([], "COMMAND"),
@@ -41,6 +47,52 @@ def test_wrong_usage(harness, arguments, said):
     assert said in finished.err
     assert finished.err.startswith("harness: ")
     assert len(finished.err.splitlines()) == 1
+    assert finished.out == ""
+
+
+def test_a_model_file_is_imported_at_its_own_risk(harness, tmp_path):
+    """What it does to the process does not reach other files, and one that exits is refused in one line."""
+    (tmp_path / "exits.py").write_text("import sys\nsys.exit(0)\n")
+    (tmp_path / "moves.py").write_text(MOVES)
+    (tmp_path / "stays.py").write_text(MOVES.replace("MOVE = True", "MOVE = False"))
+    refused = harness("run", "--models", "exits.py:*", cwd=tmp_path)
+    assert refused.status == 2
+    assert refused.err == "harness: --models: exits.py: importing it failed: SystemExit: 0\n"
+    finished = harness("run", "--models", "moves.py:Net", "stays.py:Net", "--workloads", "forward", "--subjects",
+                       "eager", "--budget", "0", "--out", tmp_path / "run", cwd=tmp_path)
+    assert finished.status == 0, finished.err
+    assert "2 of 2 cells pass" in finished.out
+    assert finished.err == "hello\n"
+
+
+MOVES = """
+import io
+import os
+import sys
+
+import torch
+
+MOVE = True
+if MOVE:
+    print("hello")
+    sys.stdout = io.StringIO()
+    torch.set_default_dtype(torch.float64)
+    torch.set_grad_enabled(False)
+    os.chdir("/")
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        assert torch.get_default_dtype() == torch.float32
+        self.linear = torch.nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.linear(x)
+
+    def example_inputs(self):
+        return torch.randn(3, 2)
+"""
 
 
 def test_list_counts_all_configuration_names(harness):
@@ -56,7 +108,7 @@ def test_shards_are_the_plan(harness, zoo, tmp_path):
         assert harness("run", "--models", zoo("models.py:*"), "--subjects", "eager", "--workloads", "forward", "train",
                        "--budget", "0", "--shard", f"{part}/3", "--out", tmp_path / str(part)).status in {0, 1}
         shards.append({cell.id for cell in package.load(tmp_path / str(part)).plan})
-    assert sum(len(s) for s in shards) == len(set.union(*shards)) == 10
+    assert sum(len(s) for s in shards) == len(set.union(*shards)) >= 10
 
 
 @pytest.fixture(scope="module")
@@ -126,6 +178,15 @@ def test_report_can_be_made_again(harness, run):
     (run[1] / "report.md").unlink()
     assert harness("report", run[1]).status == 0
     assert (run[1] / "report.md").read_text() == before
+
+
+def test_a_run_without_rows_has_a_report(harness, run, tmp_path):
+    (tmp_path / "run.json").write_bytes((run[1] / "run.json").read_bytes())
+    for arguments in (["report"], ["coverage"], ["compare", run[1]]):
+        finished = harness(*arguments, tmp_path)
+        assert finished.status == 1, finished.err
+        assert finished.err == ""
+    assert "0 of 6 cells pass; 6 fall short" in (tmp_path / "report.md").read_text()
 
 
 def test_html_escapes_what_models_say(harness, zoo, tmp_path):
