@@ -143,11 +143,10 @@ class Containers(Machine):
         return entry.value.get(key, MISSING)
 
     def default_item(self, entry, key):
-        trace = self.trace
         value = self.item_of(entry, key)
         if value is not MISSING:
             return value
-        factory = trace.read(entry.value.default_factory, sources.Attribute(entry.source, "default_factory"))
+        factory = self.get_attribute(entry.value, "default_factory")
         if factory is None:
             return entry.value[key]
         made = self.invoke(factory)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextvars
+import operator
 import re
 import types
 
+from interpreter.lookasides.lent import Lent
 from interpreter.lookasides.machinery import done
 from interpreter.lookasides.purity import effect
 from interpreter.lookasides.registry import qualified_name
@@ -18,6 +20,7 @@ from interpreter.recording.special import (
     SPECIAL,
 )
 from interpreter.vm.calls import BUILTINS
+from interpreter.vm.lookups import derives
 from interpreter.vm.machine import Machine
 
 BOUND_NATIVE = (*BUILTINS, types.MethodWrapperType)
@@ -133,7 +136,7 @@ class MethodCalls(Machine):
             return super().call_native(callable, args, kwargs)
         target = args[position]
         entry = self.entry_of(target)
-        others = [self.see(value) for i, value in enumerate(args) if i != position]
+        others = [self.see(settled(value)) for i, value in enumerate(args) if i != position]
         if kwargs:
             kwargs = {key: self.see(value) for key, value in kwargs.items()}
         if entry is None:
@@ -156,6 +159,14 @@ class MethodCalls(Machine):
             return self.write_whole(entry, function, *others)
         self.sharp(descriptor, "writes an argument that is not its first")
         return descriptor(*args, **(kwargs or {}))
+
+
+def settled(value):
+    """A number that native code was to ask a lent object for: what is written is written again with that."""
+    if type(value) is slice:
+        step, start, stop = map(settled, (value.step, value.start, value.stop))  # in the order in which C asks
+        return slice(start, stop, step)
+    return operator.index(value) if derives(type(value), Lent) else value
 
 
 class Named:

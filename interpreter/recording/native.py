@@ -14,7 +14,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 import torch
 
 from interpreter.lookasides.purity import effect
-from interpreter.lookasides.registry import qualified_name
+from interpreter.lookasides.registry import find, qualified_name
 from interpreter.recording import torch_calls
 from interpreter.recording.arithmetic import computed
 from interpreter.recording.asked import ASKED
@@ -70,7 +70,7 @@ class NativeCalls(Machine):
         if trace.numbered and (number := computed(trace, callable, args, kwargs)) is not MISSING:
             return number
         reached = python_reached(unbound(callable) if kind in BOUND_NATIVE else callable, args, kwargs)
-        if reached is not None and not self.in_our_code():
+        if reached is not None and not self.in_our_code() and not refused(callable, args, kwargs):
             self.sharp(
                 callable, f"would run Python code of a {type(reached).__qualname__} unseen; a lookaside cures that"
             )
@@ -247,6 +247,12 @@ class NativeCalls(Machine):
             return self.unrecorded(callable, args, kwargs)
         with torch.overrides._pop_mode_temporarily():
             return operate(self.trace, callable, args, kwargs or {})
+
+
+def refused(callable, args, kwargs) -> bool:
+    """Whether a callable that has a lookaside is given arguments that it complains of before it runs anything."""
+    standin = find(callable)
+    return standin is not None and not standin.accepts(args, kwargs)
 
 
 def is_new(callable) -> bool:

@@ -94,6 +94,8 @@ def hashed_in_python(key) -> bool:
 
 def snapshot(value):
     """A shallow copy of a builtin container, as a plain one. No key is asked for its hash."""
+    if isinstance(value, collections.OrderedDict) and not any(map(hashed_in_python, dict.keys(value))):
+        return dict(collections.OrderedDict.items(value))
     if isinstance(value, dict):
         return dict.copy(value)
     if isinstance(value, set):

@@ -64,6 +64,7 @@ CONSUMING = {
     "extend",
     "extendleft",
     "update",
+    "count_elements",
     "iadd",
     "ior",
     "difference_update",

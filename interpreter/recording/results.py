@@ -18,13 +18,16 @@ import weakref
 
 import torch
 
+from interpreter.recording import iterators
 from interpreter.recording.hidden import held
+from interpreter.recording.methods import BOUND_NATIVE, unbound
 from interpreter.recording.numbers import TRACED
 from interpreter.recording.operations import Build, Input
 from interpreter.recording.outside import HEAP, hashed_in_python
 from interpreter.recording.sources import Pinned
 from interpreter.recording.torch_calls import CONSTANT_KINDS
 from interpreter.recording.trace import Trace, Unknown
+from interpreter.vm.reentry import identity
 
 SEQUENCES = (list, tuple, set, frozenset, torch.Size)
 HASHED = (set, frozenset, dict, collections.OrderedDict, collections.Counter, collections.defaultdict)
@@ -38,22 +41,6 @@ PINNED_KINDS = (
     types.CodeType,
     type(torch.ops.aten.add),
     type(torch.ops.aten.add.Tensor),
-)
-ITERATORS = (
-    type(iter([])),
-    type(iter(())),
-    type(iter({}.values())),
-    type(iter({})),
-    type(iter({}.items())),
-    type(iter(set())),
-    type(iter("")),
-    type(iter(range(0))),
-    type(reversed([])),
-    zip,
-    map,
-    filter,
-    enumerate,
-    reversed,
 )
 
 
@@ -117,6 +104,8 @@ class Builder:
             build = self.keep(value, Build(kind, [], value.maxlen))
             build.parts.extend(self.parts(value))
             return build
+        if kind is bytearray:
+            return self.keep(value, Build("call", [bytearray, bytes(value)]))
         if kind is slice:
             return self.keep(value, Build(slice, self.parts((value.start, value.stop, value.step))))
         if isinstance(value, tuple) and (hasattr(kind, "_fields") or hasattr(kind, "n_sequence_fields")):
@@ -134,11 +123,15 @@ class Builder:
             with contextlib.suppress(ValueError):
                 build.parts.append(self.template(value.cell_contents))
             return build
-        if kind in ITERATORS:
+        if kind in iterators.KINDS:
             return self.iterator(value)
+        if (kind.__module__ or "").startswith("interpreter."):
+            return self.stand_in(value)
         if kind is weakref.ref and value() is not None:
             callback = () if value.__callback__ is None else (value.__callback__,)
             return self.keep(value, Build("call", self.parts((weakref.ref, value(), *callback))))
+        if isinstance(value, BOUND_NATIVE) and (descriptor := unbound(value)) is not value:
+            return self.keep(value, Build("call", [bound, *self.parts((value.__self__, descriptor))]))
         if isinstance(value, PINNED_KINDS):
             if isinstance(value, type) and id(value) in self.trace.made:
                 raise Unknown(f"the class {value.__qualname__} was made inside the call")
@@ -146,6 +139,8 @@ class Builder:
         return self.instance(value, kind)
 
     def function(self, value):
+        if (value.__module__ or "").startswith("interpreter.") and "<" not in value.__qualname__:
+            return value
         if id(value) not in self.trace.made:
             raise Unknown(f"the function {value.__qualname__} is of unknown origin")
         build = self.keep(value, Build("function", [], value))
@@ -155,9 +150,24 @@ class Builder:
         return build
 
     def iterator(self, value):
-        made_from = value.__reduce__()
         build = self.keep(value, Build("iterator", []))
-        build.parts.extend(self.parts(made_from[:3]))
+        build.parts.extend(self.parts(iterators.remake(value)))
+        return build
+
+    def stand_in(self, value):
+        """What native code has in the place of a user's function or iterable, where it came to a lookaside: that
+        itself, for calls that run natively."""
+        kind = type(value)
+        if kind.__reduce__ is object.__reduce__:
+            raise Unknown(f"an object of the interpreter's own ({kind.__qualname__})")
+        made_from = value.__reduce__()
+        if type(made_from) is str:
+            return value
+        function, arguments = made_from
+        if function is identity:
+            return self.template(arguments[0])
+        build = self.keep(value, Build("call", []))
+        build.parts.extend((function, *self.parts(arguments)))
         return build
 
     def instance(self, value, kind):
@@ -293,6 +303,11 @@ class Maker:
     def __init__(self, finish, early=None):
         self.early = early
         self.finish = finish
+
+
+def bound(owner, descriptor):
+    """A method of a native type."""
+    return descriptor.__get__(owner)
 
 
 def tuple_of(kind, items):

@@ -7,7 +7,9 @@ three ways: as code in a generated prologue, slowly by `walk` when a miss is exp
 
 from __future__ import annotations
 
+import collections
 import itertools
+import types
 
 MEMBERS = ("_modules", "_parameters", "_buffers")
 
@@ -138,6 +140,39 @@ class Item(Source):
             owner = self.parent.parent.parent
             return f"{owner}.{self.key}" if self.key.isidentifier() else f"{owner}[{self.key}]"
         return f"{self.parent}[{self.key!r}]"
+
+
+class Held(Item):
+    """The same of a class derived from a builtin container: what the container holds, whatever the class would say.
+
+    A `__getitem__` or `__missing__` of its own, or a default factory, is not asked: a prologue changes nothing.
+    """
+
+    __slots__ = ()
+
+    def code(self, parent, bind):
+        return f"{bind(held_item)}({parent}, {bind(self.key)})"
+
+    def take(self, parent):
+        return held_item(parent, self.key)
+
+
+GONE = type("Gone", (), {"__repr__": lambda self: "nothing"})()
+PLAIN = (dict, list, tuple, collections.OrderedDict, collections.deque, types.MappingProxyType)
+BASES = (list, tuple, collections.deque)
+
+
+def held_item(container, key):
+    if isinstance(container, dict):
+        return dict.get(container, key, GONE)
+    return next(base for base in BASES if isinstance(container, base)).__getitem__(container, key)
+
+
+def item(container, source, key) -> Item:
+    """The source of what a container, which is at `source`, holds under a key."""
+    kind = type(container)
+    derived = kind not in PLAIN and (issubclass(kind, dict) or type(kind.__getitem__) is types.FunctionType)
+    return (Held if derived else Item)(source, key)
 
 
 class ValueAt(Source):

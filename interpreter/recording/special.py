@@ -192,6 +192,8 @@ def reduce(machine, callable, args, kwargs):
     trace = machine.trace
     if type(machine.lookup(kind, "__reduce__")) is types.FunctionType:
         return machine.call(machine.lookup(kind, "__reduce__"), (obj,), None)
+    if not kind.__flags__ & HEAP and trace.find(obj) is None:
+        return callable(machine.see(obj), protocol)  # native code that tells of an object made inside
     hooks = [
         name
         for name in ("__getnewargs_ex__", "__getnewargs__")
@@ -373,7 +375,12 @@ def weak_reference(machine, reference, args, kwargs):
     return entry.known["referent"]
 
 
-SPECIAL_KINDS: dict = {weakref.ref: weak_reference}
+def plain_call(machine, callable, args, kwargs):
+    """A callable that only wraps what it is given."""
+    return machine.call_watched(callable, args, kwargs)
+
+
+SPECIAL_KINDS: dict = {weakref.ref: weak_reference, type(functools.cmp_to_key(max)): plain_call}
 
 
 @functools.lru_cache(maxsize=4096)

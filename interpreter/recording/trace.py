@@ -134,7 +134,7 @@ class Trace:
             self.guard(guards.Length(source, len(value)))
             entry.whole = True
             for i, item in enumerate(tuple.__iter__(value)):
-                entry.known[i] = self.read(item, sources.Item(source, i))
+                entry.known[i] = self.read(item, sources.item(value, source, i))
         elif kind is types.MethodType:
             self.read(value.__func__, sources.Attribute(source, "__func__"))
             self.read(value.__self__, sources.Attribute(source, "__self__"))
@@ -203,7 +203,8 @@ class Trace:
             return space.get(key, MISSING)
         before = space if entry.original is None else entry.original
         if key in before:
-            value = self.read(before[key], sources.Item(entry.source, key))
+            held = dict.__getitem__(before, key) if isinstance(before, dict) else before[key]
+            value = self.read(held, sources.item(space, entry.source, key))
         else:
             self.guard(guards.Absent(entry.source, key))
             value = MISSING
@@ -264,7 +265,7 @@ class Trace:
         self.read_length(entry)
         place = index + len(value) if index < 0 else index
         if place not in entry.known and 0 <= place < len(value):
-            entry.known[place] = self.read(value[index], sources.Item(entry.source, place))
+            entry.known[place] = self.read(value[index], sources.item(value, entry.source, place))
         return entry.known[place] if 0 <= place < len(value) else value[index]
 
     def read_all(self, entry: Outside):
@@ -282,6 +283,9 @@ class Trace:
         source = entry.source
         if isinstance(now, (dict, types.MappingProxyType)):
             items = tuple(dict.items(before) if isinstance(before, dict) else before.items())
+            if isinstance(now, collections.OrderedDict) and entry.original is None and not any(
+                    hashed_in_python(key) for key, _ in items):
+                items = tuple(collections.OrderedDict.items(now))
             self.guard(guards.Keys(source, [key for key, _ in items]))
             for index, (key, value) in enumerate(items):
                 if not is_constant(key):
@@ -290,8 +294,8 @@ class Trace:
                     self.hooks_again |= isinstance(now, collections.OrderedDict)  # iterating it asks for hashes
                     self.read(value, sources.ValueAt(source, index, label(key)), fixed=True)
                 elif key not in entry.known:
-                    self.read(value, sources.Item(source, key), fixed=True)
-            if isinstance(now, collections.defaultdict):
+                    self.read(value, sources.item(now, source, key), fixed=True)
+            if isinstance(now, collections.defaultdict) and ("slot", "default_factory") not in entry.known:
                 self.read(now.default_factory, sources.Attribute(source, "default_factory"))
         elif isinstance(now, SETS):
             self.guard(guards.Keys(source, before))
@@ -305,7 +309,7 @@ class Trace:
                 self.read(now.maxlen, sources.Attribute(source, "maxlen"))
             for i, item in enumerate(before):
                 if i not in entry.known:
-                    self.read(item, sources.Item(source, i), fixed=True)
+                    self.read(item, sources.item(now, source, i), fixed=True)
 
     def different(self, a: Outside, b: Outside):
         """Python saw that two outside objects are not one."""

@@ -14,8 +14,8 @@ from __future__ import annotations
 import collections
 import enum
 import functools
-import itertools
 import sys
+import types
 from types import FunctionType, MethodType
 
 import torch
@@ -35,10 +35,10 @@ MACHINES_OWN = frozenset(f"__{name}__" for name in (
     "get", "set", "delete", "set_name", "class_getitem", "reduce", "reduce_ex", "getstate", "setstate", "deepcopy",
     "copy"))
 CALLED = (FunctionType, MethodType, functools.partial)  # native code that is given one may call it
-STEPPED = (  # steps that compare or add, or look a key up
-    itertools.groupby, type(next(itertools.groupby([0]))[1]), itertools.count, type(iter(collections.OrderedDict())))
 ORDERED: collections.OrderedDict = collections.OrderedDict()
-LOOKED_UP = (collections.OrderedDict, *map(type, (ORDERED.keys(), ORDERED.values(), ORDERED.items(), iter(ORDERED))))
+# Steps that may compare or add (groupby, count), or look a key up, and iterators that may hold such ones.
+ASKING = WRAPPER_IDS - {id(types.GeneratorType)} | frozenset(map(id, (
+    collections.OrderedDict, *map(type, (ORDERED.keys(), ORDERED.values(), ORDERED.items(), iter(ORDERED))))))
 KNOWN = "net"  # the key under which the answer of `asks_python` is remembered with a type
 LIBRARY = (torch.__path__[0], enum.__file__, __file__.rpartition("recording")[0])
 KEYED = (dict, set, frozenset)
@@ -105,6 +105,7 @@ class Watch:
         self.machine, self.what, self.found = machine, what, None
         self.diversion = Diversion(machine)
         self.diversion.add(hooks_within(values, written_by_user))
+        machine.hooks_about = True
 
     def __enter__(self):
         if sys.getprofile() is not None:
@@ -178,6 +179,7 @@ class WatchedSteps(Machine):
     def __init__(self, *args):
         super().__init__(*args)
         self.calm_keys: dict[int, tuple] = {}
+        self.hooks_about = False  # has a native step been watched yet? Iterators may go on with what that was given
 
     @hidden
     def nested(self, root, start):
@@ -291,13 +293,13 @@ class WatchedSteps(Machine):
         return super().format_value(value, *rest)
 
     def advance(self, iterator):
-        if type(iterator) in STEPPED and self.to_watch(iterator):
+        if self.hooks_about and id(type(iterator)) in ASKING and self.to_watch(iterator):
             with Watch(self, type(iterator).__name__, (iterator,)):
                 return super().advance(iterator)
         return super().advance(iterator)
 
     def unpack(self, iterable):
-        if isinstance(iterable, LOOKED_UP) and self.to_watch(iterable):
+        if self.hooks_about and id(type(iterable)) in ASKING and self.to_watch(iterable):
             with Watch(self, "*", (iterable,)):
                 return super().unpack(iterable)
         return super().unpack(iterable)
