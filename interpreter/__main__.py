@@ -104,6 +104,7 @@ def main(arguments):
         sys.stderr.write(f"interpreter: can't run the file {name!r}: {error.strerror or error}; usage: {USAGE}\n")
         return 2
     run = interpret(function)
+    run.whole_program = True
     try:
         run(*given)
     except SystemExit:

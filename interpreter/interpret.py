@@ -22,11 +22,12 @@ class Interpreted:
     def __init__(self, fn):
         functools.update_wrapper(self, fn, updated=())
         self.fn, self.stats, self.ledger = fn, Stats(), Ledger()
-        self.lookasides = registered_lookasides()
+        self.lookasides, self.whole_program = registered_lookasides(), False
 
     @hidden
     def __call__(self, /, *args, **kwargs):
         machine = Machine(self.lookasides, self.ledger, self.stats)
+        machine.alone = self.whole_program
         return machine.run(self.fn, args, kwargs or None)
 
     def __repr__(self):

@@ -1,12 +1,13 @@
 """Attributes by the language's rules: Python code among the descriptors and hooks is interpreted, the rest is
 native."""
 
-from types import FunctionType, MethodDescriptorType, ModuleType, WrapperDescriptorType
+from types import FrameType, FunctionType, MethodDescriptorType, ModuleType, WrapperDescriptorType
 
 from .frame import Frame
 from .hooks import DISCARD, Missing, Otherwise, hooked
-from .looking import LIVE_KINDS, live_attribute
+from .looking import LIVE_KINDS, OPCODES, live_attribute
 from .lookups import NATIVE_DESCRIPTORS, lookup, special, verdicts
+from .pyframes import interpreted
 from .values import NULL
 
 _plain_get = object.__getattribute__
@@ -135,8 +136,23 @@ class Attributes:
             put = special(type(found), "__set__")
             if put is not None and not issubclass(kind, type):
                 return discarding(self.call(put, [found, obj, value]))
+        if kind is FrameType and name in ("f_trace", "f_trace_opcodes"):
+            return self.set_trace_attribute(obj, name, value)
         setattr(obj, name, value)
         return None
+
+    def set_trace_attribute(self, shown, name, value):
+        """``f_trace`` and the like of a frame object, which say what is told of the interpreted frame."""
+        frame = interpreted(shown)
+        if frame is None or name == "f_trace":
+            setattr(shown, name, value)
+        elif value:
+            OPCODES.add(frame)
+        else:
+            OPCODES.discard(frame)
+        if frame is None or self.traces is None:
+            return None
+        return self.traces.convert_running(("STORE_ATTR",))
 
     def delete_attribute(self, obj, name):
         """``del obj.name``: None, or a Frame whose value is dropped."""

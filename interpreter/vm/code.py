@@ -136,7 +136,7 @@ class Decoder:
             if name == "KW_NAMES":
                 names_ahead = self.consts[raw]
                 continue
-            if name in SILENT:
+            if name in SILENT and name not in handlers.told:
                 continue
             if names_ahead is not None and name == "CALL":
                 name, raw, names_ahead = "CALL_WITH_NAMES", (raw, names_ahead), None
@@ -157,6 +157,7 @@ class Decoder:
         plan.instructions = []
         for self.index, pair in enumerate(kept):
             plan.instructions.append(self.decoded(handlers, *pair))
+        handlers.finish(plan, self.code)
 
     def fuses(self, handlers, first, second):
         """Is there one handler for both of two neighbours?"""
@@ -211,10 +212,10 @@ class Decoder:
         return self.number + 1
 
 
-def plan_for(code, handlers, plans):
+def plan_for(code, plans):
     """The plan of a code object for one table of handlers; forgotten when the code object is."""
     key = id(code)
-    plan = plans[key] = Plan(code, handlers)
+    plan = plans[key] = Plan(code, plans.table)
 
     def forget(_):
         plans.pop(key, None)

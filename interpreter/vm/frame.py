@@ -15,13 +15,14 @@ class Frame:
     ``iterator`` runs over the decoded instructions; its ``__setstate__`` is a jump. ``hook``, where there is one, is
     asked what becomes of the value returned or the exception raised. ``ticks`` corrects the count of instructions by
     the jumps taken. ``handling`` is the exception that this very frame handles now. The slots ``generator``, ``owner``,
-    ``priming`` and ``delegating`` are set for generators only, ``snapshot`` when ``locals()`` is called.
+    ``priming`` and ``delegating`` are set for generators only, ``snapshot`` when ``locals()`` is called,
+    ``traced`` while the program traces.
     """
 
     __slots__ = (
         "__weakref__", "back", "builtins", "code", "delegating", "depth", "fast", "function", "generator", "globals",
         "handling", "hook", "iterator", "machine", "namespace", "owner", "plan", "priming", "shown",
-        "snapshot", "stack", "state", "ticks",
+        "snapshot", "stack", "state", "ticks", "traced",
     )  # fmt: skip
 
     def __init__(self, machine, code, plan, function, global_names, builtin_names, fast, namespace=None):

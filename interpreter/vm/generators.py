@@ -324,6 +324,8 @@ def raise_in(frame, error):
 def raise_pending(frame, operand):
     """The only instruction of such a frame: it goes back to its own ones, and raises."""
     frame.iterator, error = operand
+    if frame.machine.tracing is not None and hasattr(frame, "traced"):
+        frame.machine.tracing.call(frame)
     return frame.machine.unwind(frame, error)
 
 
@@ -380,4 +382,8 @@ class LoopEnd(Hook):
         return back
 
     def raised(self, back, error):
-        return self.ended(back) if issubclass(type(error), StopIteration) else NULL
+        if not issubclass(type(error), StopIteration):
+            return NULL
+        if back.machine.tracing is not None:
+            back.machine.tracing.stopped(back, error)
+        return self.ended(back)

@@ -7,13 +7,16 @@ from .values import NULL
 
 
 class LocalsView(MutableMapping):
-    """The variables of an interpreted frame by name; names that it has no variable for are kept beside them."""
+    """The variables of an interpreted frame by name; names that it has no variable for are kept with the
+    frame."""
 
     __slots__ = ("extra", "frame")
 
     def __init__(self, frame: Frame):
         self.frame = frame
-        self.extra: dict = {} if frame.namespace is None else frame.namespace
+        if frame.namespace is None and not hasattr(frame, "snapshot"):
+            frame.snapshot = {}
+        self.extra: dict = frame.snapshot if frame.namespace is None else frame.namespace
 
     def slot(self, name):
         """Index of the variable, or None."""

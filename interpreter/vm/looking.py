@@ -1,15 +1,18 @@
 """Attributes of frame objects and of generators which tell how an interpreted frame stands."""
 
+import weakref
 from types import AsyncGeneratorType, CoroutineType, FrameType, GeneratorType
 
 from .generators import CREATED, FINISHED, RUNNING, SUSPENDED, frame_of
 from .locals_view import LocalsView
-from .pyframes import fill, interpreted, live_frame, original, set_line, shown_line
+from .pyframes import interpreted, live_frame, original, set_line, shown_line
 from .registry import VERSION
 from .values import NULL
 
 _PREFIXES = {GeneratorType: "gi_", CoroutineType: "cr_", AsyncGeneratorType: "ag_"}
-FRAME_NAMES = frozenset(("f_locals", "f_lineno", "f_code", "f_lasti", "f_back", "f_builtins"))
+FRAME_NAMES = frozenset(("f_locals", "f_lineno", "f_code", "f_lasti", "f_back", "f_builtins", "f_trace_opcodes"))
+OPCODES: weakref.WeakSet = weakref.WeakSet()
+"""The frames whose ``f_trace_opcodes`` is set: their frame objects do not allow it from 3.13 on."""
 LIVE_KINDS = frozenset((FrameType, *_PREFIXES))
 
 
@@ -39,14 +42,14 @@ def frame_attribute(shown, name):
     if name == "f_locals":
         if VERSION >= (3, 13) and (frame.namespace is None or visible_names(frame) is not frame.namespace):
             return LocalsView(frame)
-        if frame.namespace is not None:
-            return visible_names(frame)
-        fill(shown, frame)
-    elif name == "f_lineno":
-        if shown.f_trace is None:
+        return local_names(frame)
+    if name == "f_lineno":
+        if shown.f_trace is None:  # else it has the line that was told last
             set_line(shown, shown_line(frame))
     elif name == "f_lasti":
         return frame.offset if frame.state is not CREATED else -1
+    elif name == "f_trace_opcodes":
+        return frame in OPCODES
     elif name == "f_builtins":
         return frame.builtins
     elif name == "f_back":
@@ -59,6 +62,25 @@ def visible_names(frame):
     space = frame.namespace
     inlined = {name: value for name, value in frame.bound().items() if name in frame.code.co_varnames}
     return {**space, **inlined} if inlined else space
+
+
+def local_names(frame):
+    """``locals()`` of a frame."""
+    if frame.namespace is not None:
+        return visible_names(frame)
+    bound = frame.bound()
+    hidden = [name for name in bound if name.startswith(".")]
+    if VERSION >= (3, 13):
+        extra = getattr(frame, "snapshot", {})  # what was put into f_locals
+        return {name: value for name, value in bound.items() if name not in hidden} | extra
+    if not hasattr(frame, "snapshot"):
+        frame.snapshot = {}
+    for name in frame.plan.names:
+        if name in bound:
+            frame.snapshot[name] = bound[name]
+        else:
+            frame.snapshot.pop(name, None)
+    return frame.snapshot
 
 
 def clear(shown):

@@ -20,7 +20,7 @@ from .natives import NATIVES
 from .operators import Operators
 from .pyframes import user_traceback
 from .reentry import Reentries
-from .registry import HANDLERS, Table
+from .registry import HANDLERS, Plans, Table
 from .unwinding import Unwinding
 
 NO_LOOKASIDES = MappingProxyType({})
@@ -40,7 +40,14 @@ class Machine(Names, Attributes, Operators, Calls, Iteration, Generators, Reentr
 
     handlers = HANDLERS
     table: ClassVar[Table]
-    plans: ClassVar[dict]
+    plans: Plans
+    tracing = None
+    """What is told to trace functions of the program, while there is one and it does not run itself."""
+    traces = None
+    alone = False
+    """Whether it runs a whole program: what called the machine is no part of the program's stack then."""
+    can_trace = property(lambda self: type(self) is Machine)
+    """Others leave ``sys.settrace`` to the original."""
 
     def __init__(self, lookasides=NO_LOOKASIDES, ledger=None, stats=None):
         self.lookasides = lookasides
@@ -52,14 +59,14 @@ class Machine(Names, Attributes, Operators, Calls, Iteration, Generators, Reentr
 
     def __init_subclass__(cls):
         super().__init_subclass__()
-        cls.plans = {}
         cls.table = Table(cls, Machine)
+        cls.plans = Plans(cls.table)
 
     def plan(self, code):
         """The decoded form of a code object."""
         plans = self.plans
         plan = plans.get(id(code))
-        return plan if plan is not None else plan_for(code, self.table, plans)
+        return plan if plan is not None else plan_for(code, plans)
 
     def loop(self, frame):
         """Execute instructions from ``frame`` on, until the frame to go on in is a Root; gives that."""
@@ -141,6 +148,6 @@ class Machine(Names, Attributes, Operators, Calls, Iteration, Generators, Reentr
 
 
 Machine.table = Table(Machine, Machine)
-Machine.plans = {}
+Machine.plans = Plans(Machine.table)
 
 __all__ = ["Machine", "instructions"]

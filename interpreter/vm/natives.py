@@ -4,16 +4,19 @@
 """
 
 import builtins
+import importlib
+import os
 import sys
 import warnings
 from types import CodeType, CoroutineType, FrameType, FunctionType, GeneratorType, TracebackType
 
+from . import tracing
 from .classes import build_class
 from .current import is_interpreting
 from .frame import CellType, Frame, Root
 from .generators import frame_of
 from .limits import set_user_limit, user_limit
-from .looking import clear, visible_names
+from .looking import clear, local_names
 from .lookups import derives, has
 from .names import builtins_of, seen_builtins
 from .pyframes import live_frame, user_traceback
@@ -52,24 +55,6 @@ def user_frame(machine):
     while type(frame) is Root:
         frame = frame.back
     return frame
-
-
-def local_names(frame):
-    """``locals()`` of a frame."""
-    if frame.namespace is not None:
-        return visible_names(frame)
-    bound = frame.bound()
-    hidden = [name for name in bound if name.startswith(".")]
-    if sys.version_info >= (3, 13):
-        return {name: value for name, value in bound.items() if name not in hidden}
-    if not hasattr(frame, "snapshot"):
-        frame.snapshot = {}
-    for name in frame.plan.names:
-        if name in bound:
-            frame.snapshot[name] = bound[name]
-        else:
-            frame.snapshot.pop(name, None)
-    return frame.snapshot
 
 
 @native(is_interpreting, counted=False)
@@ -333,6 +318,48 @@ def setrecursionlimit_(machine, limit, /):
     return None
 
 
+def _tracers(name, setter, getter):
+    """Handlers for ``sys.settrace`` and ``sys.gettrace``, or those of profile functions."""
+
+    @native(setter)
+    def set_(machine, function, /):
+        if not machine.can_trace:
+            return machine.call_native(setter, [function])
+        return tracing.begin(machine, name, None if function is getter() else function)
+
+    @native(getter)
+    def get_(machine):
+        found = getattr(machine.traces, name, None)
+        return getter() if found is None else found
+
+
+_tracers("tracer", sys.settrace, sys.gettrace)
+_tracers("profiler", sys.setprofile, sys.getprofile)
+
+
+@native(builtins.breakpoint)
+def breakpoint_(machine, *args, **kwargs):
+    hook = getattr(sys, "breakpointhook", NULL)
+    if not machine.can_trace or hook is NULL:
+        return machine.call_native(breakpoint, args, kwargs)
+    sys.audit("builtins.breakpoint", hook)
+    return machine.call(hook, list(args), kwargs)
+
+
+@native(sys.breakpointhook)
+def breakpointhook_(machine, *args, **kwargs):
+    """The hook that the environment names, by default ``pdb.set_trace``; the original says what is wrong with it."""
+    path = os.environ.get("PYTHONBREAKPOINT") or "pdb.set_trace"
+    module, dot, name = path.rpartition(".")
+    if path == "0" or not machine.can_trace or not module and dot:
+        return machine.call_native(sys.__breakpointhook__, args, kwargs)
+    try:
+        hook = getattr(importlib.import_module(module or "builtins"), name)
+    except Exception:
+        return machine.call_native(sys.__breakpointhook__, args, kwargs)
+    return machine.call(hook, list(args), kwargs)
+
+
 @native(warnings.warn)
 def warn_(machine, message, category=None, stacklevel=1, source=None, **kwargs):
     """``warnings.warn``, whose level counts the user's frames."""
@@ -354,12 +381,13 @@ def warn_(machine, message, category=None, stacklevel=1, source=None, **kwargs):
         while not internal and shown is not None and is_internal(shown):
             shown = shown.f_back
     if shown is None:
-        space, filename, line = sys.__dict__, "sys", 1
+        space = sys.__dict__
+        filename, line = ("sys", 1) if sys.version_info < (3, 13) else ("<sys>", 0)
     else:
         space, filename, line = shown.f_globals, shown.f_code.co_filename, shown.f_lineno
     registry = space.setdefault("__warningregistry__", {})
     module = space.get("__name__") or "<string>"
-    return warnings.warn_explicit(message, category, filename, line, module, registry, space, source)
+    return warnings.warn_explicit(message, category, filename, line, module, registry, None, source)
 
 
 def is_internal(frame):

@@ -190,7 +190,7 @@ def live_frame(frame) -> FrameType | None:
     while frame is not None:
         if type(frame) is Root:
             if frame.back is None:
-                outer = outer_frame(frame)
+                outer = None if frame.machine.alone else outer_frame(frame)
                 if above is None:
                     return outer
                 link_back(above, outer)

@@ -6,6 +6,7 @@ decorator ``instruction`` notes it for the versions that it serves; ``HANDLERS``
 
 import opcode
 import sys
+from typing import ClassVar
 
 VERSION = sys.version_info[:2]
 
@@ -75,7 +76,23 @@ class Table(dict):
             and (pair not in QUICK_PAIRS or self.get(pair[1]) is SHORTCUTS[pair[1]][1])
         }
 
+    told: ClassVar[set] = set()
+    """Instructions that do nothing, and are kept in plans nevertheless."""
+
+    def finish(self, plan, code):
+        """Have the last word on a plan that has just been decoded."""
+
     def is_plain(self, label):
         """Is an instruction carried out as the base machine does it?"""
         handler = self.get(label)
         return handler is not None and (handler is HANDLERS.get(label) or handler is SHORTCUTS.get(label, (0, 0))[1])
+
+
+class Plans(dict):
+    """Decoded code objects, by id, for one table of handlers."""
+
+    __slots__ = ("table",)
+
+    def __init__(self, table):
+        super().__init__()
+        self.table = table

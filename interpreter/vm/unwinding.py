@@ -51,6 +51,10 @@ class Unwinding:
             found = plan.handler_for(plan.offsets[index]) if index >= 0 else None
             if traced:
                 traceback_entry(error, frame, found is None)
+            if self.tracing is not None:
+                restored = self.restored
+                error = self.tracing.raised(frame, error, traced, found is None)
+                self.restored = restored
             if found is None and frame.shown is not None:
                 part_with(frame)
             offset, self.restored = frame.offset if self.restored is not None else None, None

@@ -117,7 +117,7 @@ def test_many_calls_leave_nothing(calls):
 def test_code_made_again_and_again_is_forgotten():
     def program():
         for n in range(50):
-            exec(f"def f(): return {n}\nf()", {})
+            exec(f"def made_again(): return {n}\nmade_again()", {})
 
     run, rounds = interpret(program), 40
     for _ in range(rounds):
@@ -126,8 +126,8 @@ def test_code_made_again_and_again_is_forgotten():
     assert len(run.ledger.calls) <= 1000
     run.ledger.fold()
     gc.collect()
-    assert sum(type(o) is Plan and o.name in ("f", "<module>") for o in gc.get_objects()) <= 2
-    assert sum(row["calls"] for row in run.ledger.rows() if row["callable"] == "f") == 50 * rounds
+    assert sum(type(o) is Plan and o.name == "made_again" for o in gc.get_objects()) <= 2
+    assert sum(row["calls"] for row in run.ledger.rows() if row["callable"] == "made_again") == 50 * rounds
 
 
 def test_classes_of_the_program_are_forgotten():

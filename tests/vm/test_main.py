@@ -17,6 +17,40 @@ main = sys.modules["__main__"]
 print(sorted(globals()), __name__, __file__, __spec__, __package__, __cached__, __doc__, __loader__, __builtins__)
 print(sys.argv, sys.path[0], main.__dict__ is globals(), type(main), __annotations__)
 """
+STACK = """\
+import inspect, sys, traceback, warnings
+
+
+def f(*names):
+    print([frame.function for frame in inspect.stack()], sys._getframe(1).f_code.co_name)
+    traceback.print_stack()
+    for level in range(1, 5):
+        warnings.warn(f"level {level}", stacklevel=level)
+    sys._getframe(3)
+
+
+print([*map(f, [1])])
+"""
+DEBUGGED = """\
+def f(n):
+    a = n + 1
+    breakpoint()
+    b = a * 2
+    for i in range(2):
+        b += i
+    return g(b)
+
+
+def g(n):
+    return [n, sorted([2, 1], key=lambda x: -x)]
+
+
+print(f(1))
+try:
+    f(None)
+except TypeError:
+    print("end")
+"""
 FAILING = """\
 def f(n):
     return 1 // n
@@ -42,6 +76,8 @@ FILES = {
     "package/wrong.py": "x = = 1\n",
     "broken/__init__.py": "import nothing_of_this_name\n",
     "failing.py": FAILING,
+    "stack.py": STACK,
+    "debugged.py": DEBUGGED,
     "wrong.py": "def f():\n    return (\n\nprint(1)\n",
     "indented.py": "if 1:\n1\n",
     "stopped.py": "def wait():\n    raise KeyboardInterrupt\n\n\nwait()\n",
@@ -57,7 +93,7 @@ COMMANDS = (
     "package", "-m package 1", "-m package.module 2 -m", "-m who", "-m nothing", "-m package.nothing", "-m empty",
     "-m who.py", "-m .who", "-m broken", "-m sys", "-m math", "-m json.tool --help", "wrong.py", "indented.py",
     "-m package.wrong", "failing.py", "-m package.failing", "stopped.py", "hooked.py", "exits.py 3", "exits.py",
-    "at_exit.py", "reads.py", "pickles.py", "group.py",
+    "at_exit.py", "reads.py", "pickles.py", "group.py", "stack.py", "-m stack",
 )  # fmt: skip
 
 
@@ -73,10 +109,13 @@ def programs(tmp_path_factory):
     return folder
 
 
-def ran(folder, *arguments):
+COMMANDS_OF_PDB = "p a\nn\nn\np b, n\nw\nn\ns\nargs\nb g\nc\ns\ns\nw\np n\nr\nu\np b\nd\nc\nq\n"
+
+
+def ran(folder, *arguments, given="one\ntwo\n"):
     """(exit status, standard output, standard error) of a program, without addresses."""
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, input="one\ntwo\n", timeout=100,
+        [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, input=given, timeout=100,
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}, check=False,
     )  # fmt: skip
     return done.returncode, ADDRESS.sub("0x", done.stdout), ADDRESS.sub("0x", done.stderr)
@@ -86,6 +125,16 @@ def ran(folder, *arguments):
 def test_as_python(programs, command):
     arguments = command.format(here=programs.name).split()
     assert ran(programs, "-m", "interpreter", *arguments) == ran(programs, *arguments)
+
+
+TRACED = ("debugged.py", "-m pdb debugged.py", "-m trace --count --missing -C counts who.py")
+
+
+@pytest.mark.parametrize("command", TRACED)
+def test_traced_as_in_python(programs, command):
+    arguments = command.split()
+    found = ran(programs, "-m", "interpreter", *arguments, given=COMMANDS_OF_PDB)
+    assert found == ran(programs, *arguments, given=COMMANDS_OF_PDB)
 
 
 def test_a_file_that_is_not_there(programs):

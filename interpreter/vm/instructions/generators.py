@@ -66,6 +66,8 @@ class SendEnd(Hook):
     def raised(self, back, error):
         if not issubclass(type(error), StopIteration):
             return NULL
+        if back.machine.tracing is not None:
+            back.machine.tracing.stopped(back, error)
         return send_ended(back, self.operand, error.value)
 
 

@@ -117,3 +117,16 @@ def finalisers():
     del a
     log.append("after")
     return log
+
+
+def names_put_into_f_locals():
+    import sys
+
+    def f():
+        x = 1
+        sys._getframe().f_locals["other"] = 2
+        found = sys._getframe().f_locals["other"], sorted(locals()), sorted(sys._getframe().f_locals)
+        del x
+        return found, sorted(locals()), sorted(sys._getframe().f_locals)
+
+    return f()
