@@ -18,7 +18,7 @@ from .code import OPTIMIZED
 from .frame import Frame
 from .hooks import Instance, Then, hooked
 from .ledger import text_of
-from .lookups import derives, lookup, namespace_of, special, verdicts
+from .lookups import HEAP_TYPE, derives, flags_of, lookup, namespace_of, special, verdicts
 from .reentry import Reentry
 from .values import NULL
 
@@ -224,8 +224,6 @@ class Calls:
 
 
 STANDARD = builtins.__dict__
-flags_of = type.__dict__["__flags__"].__get__
-HEAP_TYPE = 1 << 9
 LISTED = ("name in the ledger",)
 qualname_of = type.__dict__["__qualname__"].__get__
 _type_call_slot = type.__dict__["__call__"]

@@ -5,7 +5,7 @@ from types import GeneratorType
 from .frame import Frame, iterator_of
 from .generators import frame_of
 from .hooks import Then, hooked
-from .lookups import has, lookup, special
+from .lookups import HEAP_TYPE, flags_of, has, lookup, special
 from .values import NULL
 
 _NATIVE = frozenset((list, tuple, dict, set, frozenset, str, bytes, range, GeneratorType))
@@ -54,6 +54,15 @@ class Iteration:
         if kind in _NATIVE and kind is not GeneratorType:
             return [*iterable]
         return [*self.items(iterable)]
+
+    def extend(self, target, iterable):
+        """``target.extend(iterable)``, which also asks a class of the program for its length."""
+        kind = type(iterable)
+        sized = kind not in _NATIVE and (has(kind, "__len__") or has(kind, "__length_hint__"))
+        if sized and flags_of(kind) & HEAP_TYPE and type(self).unpack is Iteration.unpack:
+            target.extend(self.entered(iterable))
+        else:
+            target.extend(self.unpack(iterable))
 
     def items(self, iterable):
         """An iterator over ``iterable`` whose Python code is interpreted, for use inside the machine."""

@@ -13,6 +13,8 @@ from types import (
 
 from .values import NULL
 
+HEAP_TYPE = 1 << 9
+flags_of = type.__dict__["__flags__"].__get__
 mro_of = type.__dict__["__mro__"].__get__
 subtype_of = type.__dict__["__subclasscheck__"]
 namespace_of = type.__dict__["__dict__"].__get__

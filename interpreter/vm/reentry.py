@@ -17,7 +17,7 @@ from types import (
 from .current import current
 from .frame import Frame
 from .hiding import hidden
-from .lookups import Host, derives, lookup, special
+from .lookups import Host, derives, has, lookup, special
 from .natives import native
 from .values import NULL
 
@@ -153,8 +153,11 @@ def told_hint(self):
 
 def len_in(entered, name):
     """What an iterable's own ``__len__`` or ``__length_hint__`` says, asked in the machine."""
-    bound = lookup(type(entered.iterable), name).__get__(entered.iterable)
-    return entered.machine.reentered(bound)()
+    iterable = entered.iterable
+    found = lookup(type(iterable), name)
+    if has(type(found), "__get__"):
+        found = found.__get__(iterable, type(iterable))
+    return entered.machine.reentered(found)()
 
 
 LENGTHS = {"__len__": told_length, "__length_hint__": told_hint}

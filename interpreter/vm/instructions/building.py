@@ -85,7 +85,7 @@ def LIST_EXTEND(frame, depth):
         for item in frame.machine.items(iterable):
             target.append(item)
     else:
-        target.extend(frame.machine.unpack(iterable))
+        frame.machine.extend(target, iterable)
 
 
 @instruction()

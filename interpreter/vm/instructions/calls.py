@@ -74,7 +74,8 @@ def CALL_FUNCTION_EX(frame, flags):
     if type(args) is not tuple:
         if not has(type(args), "__iter__") and not has(type(args), "__getitem__"):
             raise TypeError(f"{called(function)} argument after * must be an iterable, not {type(args).__name__}")
-        args = machine.unpack(args)
+        given, args = args, []
+        machine.extend(args, given)
     result = machine.call(function, [*args], kwargs or None)
     if type(result) is Frame:
         return result

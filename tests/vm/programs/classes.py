@@ -355,3 +355,41 @@ def comparisons_that_change_what_is_compared():
             lambda a, b: len(a) < 5 and a.append(1), lambda a, b: len(b) < 5 and b.append(1), lambda a, b: None,
         )
     ]  # fmt: skip
+
+
+def lengths_by_all_kinds_of_descriptors():
+    """``__len__`` and ``__length_hint__`` may be whatever a class can hold."""
+    asked = []
+
+    class Descriptor:
+        def __init__(self, answer):
+            self.answer = answer
+
+        def __get__(self, obj, owner):
+            asked.append((obj is None, owner.__name__))
+            return lambda: self.answer
+
+    class Failing:
+        def __get__(self, obj, owner):
+            raise LookupError("no length")
+
+    class Answer:
+        def __call__(self):
+            asked.append("called")
+            return 3
+
+    def of(name, found):
+        kind = type("Kind", (), {"__iter__": lambda self: iter((1, 2)), name: found})
+        results = []
+        for use in (list, tuple, lambda x: [*x], lambda x: [].extend(x), bytes, enumerate, lambda x: list(zip(x, x))):
+            try:
+                results.append(str(use(kind())).partition(" at ")[0])
+            except Exception as error:
+                results.append((type(error).__name__, str(error)))
+        return results
+
+    makers = (
+        Descriptor(2), Descriptor(-1), Descriptor("x"), Descriptor(NotImplemented), Failing(), Answer(), None,
+        staticmethod(lambda: 2), classmethod(lambda cls: 2), lambda self: 2, property(lambda self: lambda: 2), 5,
+    )  # fmt: skip
+    return [(of("__len__", each), of("__length_hint__", each)) for each in makers], asked
