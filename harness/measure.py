@@ -76,7 +76,8 @@ class Measurement:
             self.row["status"] = "pass"
         except Ended as end:
             self.row["status"], self.row["detail"] = end.status, end.detail
-        self.row["detail"] = "; ".join(filter(None, (self.row["detail"], self.remark)))
+        fallback = self.row["fallback"] and f"run by the eager executor: {self.row['fallback']}"
+        self.row["detail"] = "; ".join(filter(None, (self.row["detail"], self.remark, fallback)))
         return self.row
 
     def _run(self):

@@ -18,7 +18,7 @@ BLANK: dict = {
     "run_s": None, "eager_s": None, "ratio": None, "ratio_low": None, "ratio_high": None,
     "pairs": None, "inner": None, "warmup": None, "noisy": None, "break_even": None,
     "peak_bytes": None, "eager_peak_bytes": None, "process_peak_bytes": None,
-    "tail": None, "program_hash": None, "missed": [], "raises": None, "nondeterministic": None,
+    "tail": None, "fallback": None, "program_hash": None, "missed": [], "raises": None, "nondeterministic": None,
     "first_difference": None, "retimed": None,
     "layers": None, "parameters": None, "phase": None, "signal": None, "wall_s": None, "output": "", "trace": "",
 }

@@ -137,6 +137,7 @@ class Interpreter(Subject):
             "checks": sum(len(entry.checks) for entry in entries),
             "instructions": sum(entry.instructions for entry in entries),
             "tail": next((shortened(str(entry.tail)) for entry in entries if entry.tail), None),
+            "fallback": next((shortened(reason) for entry in entries for reason in entry.fallbacks), None),
             "sharp_edges": sum(1 for row in jitted.ledger.rows() if row["sharp"]),
         }
 

@@ -64,6 +64,11 @@ class Entry:
         return [segment.check for segment in self.root.walk() if segment.check is not None]
 
     @property
+    def fallbacks(self) -> list[str]:
+        """Why the eager executor runs it, or a part of it, though another one was asked for; empty where it doesn't."""
+        return [] if self.program is None else [*self.program.fallbacks, *self.program.failures]
+
+    @property
     def graphs(self):
         """`fx.GraphModule`s: one a stretch between checks; one in all where nothing is checked."""
         from interpreter.executors.graphs import graphs_of

@@ -68,6 +68,7 @@ class Program:
         self.compiled: list[Compiled] = []
         self.job = job
         self.failures: list[str] = []
+        self.fallbacks: list[str] = []
         self.threads: list[threading.Thread] = []
         self.settled = False
         self.attempts = 0
@@ -123,7 +124,7 @@ class Program:
         if error is None:
             return
         self.drop()
-        self.executor.tell(
+        self.tell(
             f"it was compiled, but then raised {reason_of(error)}, which the same operations do not do one by one"
         )
 
@@ -133,9 +134,14 @@ class Program:
         self.variants.clear()
         self.compiled.clear()
 
+    def tell(self, reason: str):
+        """Warn that something is left to the eager executor, and keep why."""
+        self.fallbacks.append(reason)
+        self.executor.tell(reason)
+
     def report(self):
         while self.failures:
-            self.executor.tell(self.failures.pop(0))
+            self.tell(self.failures.pop(0))
 
     def wait(self):
         """Until what is being compiled in the background is there."""
@@ -160,7 +166,7 @@ class Program:
             return segment, inputs
         if self.attempts == VARIANTS:
             self.settled = True
-            self.executor.tell(
+            self.tell(
                 "sizes of its inputs, or which of them share memory, keep changing in ways that need code of their own "
                 f"({VARIANTS} so far)"
             )

@@ -140,6 +140,10 @@ COMPUTING = {
     "torch._C._fft",
     "torch._C._special",
 }  # modules of builtin functions of tensors
+METHODS = {  # of tensors, which torch.overrides does not list
+    getattr(torch.Tensor, name)
+    for name in ("new_empty", "new_empty_strided", "new_full", "new_ones", "new_zeros", "stride")
+}
 CONTAINERS = (list, tuple, torch.Size, slice, dict)
 
 
@@ -150,7 +154,8 @@ def is_torch(function) -> bool:
     if isinstance(function, types.BuiltinFunctionType) and function.__module__ in COMPUTING:
         return True
     try:
-        return function in OVERRIDABLE or function in SEEN_THROUGH.values() or function in CONSTRUCTORS
+        listed = function in OVERRIDABLE or function in METHODS or function in CONSTRUCTORS
+        return listed or function in SEEN_THROUGH.values()
     except TypeError:
         return False
 

@@ -78,6 +78,15 @@ def test_a_function_of_tensors_is_one_graph():
     agree(f, tensor(3, 4), tensor(3, 4), graphs=[1])
 
 
+def test_tensors_made_like_another():
+    def f(x):
+        y = x.new_zeros(3, 2) + x.new_ones((2,)) + x.new_full((2,), 3.0)
+        y.index_copy_(0, torch.tensor([1]), x[:1])
+        return y * x.stride(0)
+
+    agree(f, tensor(4, 2), tensor(4, 2), graphs=[1])
+
+
 def test_sizes_that_change_stay_one_graph():
     def f(x):
         if x.shape[0] > 1:
@@ -324,7 +333,10 @@ def test_a_backend_that_fails_is_named_and_eager_serves(how):
     with pytest.warns(NotCompiled, match=reason) as told:
         jitted = agree(lambda x: x.sin(), *calls, executor=broken, hits=2 if called else 3)
     assert len(told) == 1
-    assert jitted.stats.misses == 1
+    (entry,) = jitted.stats.entries
+    (fallback,) = entry.fallbacks
+    assert fallback in str(told[0].message)
+    assert fallback in jitted.explain()
 
 
 def test_a_program_that_writes_before_a_question_is_compiled():
