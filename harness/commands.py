@@ -31,7 +31,10 @@ def run_command(arguments) -> int:
 
 
 def check_folder(arguments):
-    """What is wrong with --out is said before anything slow is imported."""
+    """What is wrong with --out or --baseline is said before anything slow is imported."""
+    kept = arguments.baseline
+    if kept != ROOT / "results" / "baseline" and not (kept / "versions.json").exists():
+        raise UsageError(f"--baseline {kept}: holds no baseline (no versions.json): make baseline writes one")
     folder = arguments.out
     if folder is None or arguments.resume:
         return

@@ -24,7 +24,7 @@ def environment(device: str = "cpu") -> dict:
     return {
         "machine": machine(),
         "load": load(),
-        "device": gpu() if device.startswith("cuda") else {},
+        "device": gpu(int(device.partition(":")[2] or 0)) if device.startswith("cuda") else {},
         "python": platform.python_version(),
         "packages": packages(),
         "git": git(),
@@ -91,15 +91,15 @@ def git(root: Path = ROOT) -> dict:
         return {}
 
 
-def gpu() -> dict:
-    """The first GPU by NVML: name, driver, clocks (MHz), memory, and other processes on it. Empty where NVML is not."""
+def gpu(index: int) -> dict:
+    """A CUDA device by NVML: name, driver, clocks (MHz), memory, and other processes on it. Empty where NVML is not."""
     try:
         import pynvml
         pynvml.nvmlInit()
     except Exception:
         return {}
     try:
-        handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+        handle = visible(pynvml, index)
         processes = pynvml.nvmlDeviceGetComputeRunningProcesses(handle)
         return {
             "name": as_text(pynvml.nvmlDeviceGetName(handle)),
@@ -113,6 +113,15 @@ def gpu() -> dict:
         return {"error": str(error)}
     finally:
         pynvml.nvmlShutdown()
+
+
+def visible(pynvml, index: int):
+    """NVML's handle of what CUDA numbers `index`: CUDA_VISIBLE_DEVICES chooses by number or by UUID, NVML sees all."""
+    chosen = [name.strip() for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name.strip()]
+    name = chosen[index] if index < len(chosen) else str(index)
+    if name.isdigit():
+        return pynvml.nvmlDeviceGetHandleByIndex(int(name))
+    return pynvml.nvmlDeviceGetHandleByUUID(name)
 
 
 def as_text(value) -> str:

@@ -53,7 +53,7 @@ def terminal(summary: Summary, out: Console | None = None):
     out.print(Text(summary.status_line))
     out.print(Text(summary.configurations))
     out.print(Text(summary.noise_line))
-    if summary.run.info["environment"]["load"]["busy"]:
+    if "BUSY" in summary.environment_line or "other processes" in summary.environment_line:
         out.print(Text(summary.environment_line, style="yellow"))
     out.print(Text(summary.verdict, style="red" if summary.shortcomings else "green"))
 

@@ -65,7 +65,7 @@ class Summary:
     @property
     def noise_line(self) -> str:
         if not self.noise:
-            return "noise was not measured (nothing was timed)"
+            return "noise was not measured"
         smallest = self.noise["smallest_change"]
         return (f"smallest change this run could have seen: {100 * smallest:.1f} % "
                 f"(eager against eager, {len(self.noise['cells'])} times)")
@@ -76,7 +76,10 @@ class Summary:
         machine, load = where["machine"], where["load"]
         versions = ", ".join(f"{name} {version}" for name, version in where["packages"].items())
         busy = f"; the machine was BUSY (load {load['average']} before the run)" if load["busy"] else ""
-        gpu = f", {where['device']['name']}" if where.get("device", {}).get("name") else ""
+        device = where.get("device", {})
+        gpu = f", {device['name']} at {device['clock_sm']} MHz" if device.get("name") else ""
+        if device.get("other_processes"):
+            busy += f"; {device['other_processes']} other processes were on the GPU"
         return f"{machine['cpu']}, {machine['usable_cores']} cores{gpu}; Python {where['python']}, {versions}{busy}"
 
     @property

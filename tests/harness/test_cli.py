@@ -28,6 +28,7 @@ import harness as package
     (["run", "--out", "/dev/null"], "is a file"),
     (["run", "--out", "/proc/nowhere", "--models", "LLaMAMoE"], "cannot be made"),
     (["run", "--resume"], "--out"),
+    (["run", "--baseline", "/nonexistent"], "holds no baseline"),
     (["run", "--resume", "--out", "/nonexistent"], "holds no run"),
     (["run", "--modles", "x"], "--modles"),
     (["run", "surplus"], "surplus"),
