@@ -19,7 +19,7 @@ from harness import first_call, locate, memory, parity, timing
 from harness.counting import native_instructions
 from harness.lines import described, out_of_memory
 from harness.row import blank, break_even
-from harness.subjects import Subject
+from harness.subjects import Subject, Unavailable
 
 #: Calls that are judged; the first of all is recorded and proves nothing.
 JUDGED = 2
@@ -377,9 +377,11 @@ class Measurement:
 
     @contextlib.contextmanager
     def stage(self, status):
-        """What is raised inside decides the cell: `oom`, or else `status`."""
+        """What is raised inside decides the cell: `oom`, `skipped` for what can't be had here, or else `status`."""
         try:
             yield
+        except Unavailable as why:
+            raise Ended("skipped", str(why)) from None
         except Exception as error:
             raise Ended(*self.failure(status, error)) from error
 

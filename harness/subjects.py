@@ -111,6 +111,7 @@ class Interpreter(Subject):
 
     def jit(self, module):
         from interpreter import jit
+        need_device(self.executor)
         return jit(module, executor=own(self.executor) or self.executor)
 
     def mark(self, jitted):
@@ -180,6 +181,7 @@ class Dynamo(Subject):
 
     def jit(self, module):
         import torch
+        need_device(self.executor)
         torch._dynamo.reset()
         torch._dynamo.utils.counters.clear()
         self.graphs.clear()
@@ -306,6 +308,13 @@ def find(name: str) -> type[Subject]:
         raise UsageError(f"--subjects {name}: {attribute} is not a class derived from harness.subjects.Subject")
     cls.name = name
     return cls
+
+
+def need_device(executor: str):
+    """Raises Unavailable where there is no device that the executor is for."""
+    import torch
+    if executor == "cudagraphs" and not torch.cuda.is_available():
+        raise Unavailable("cudagraphs need a CUDA device, and torch finds none here")
 
 
 def own(executor: str):

@@ -1,6 +1,7 @@
 """Subjects that are wrong by construction are found out, and named; right ones pass."""
 
 import pytest
+import torch
 
 import harness as package
 
@@ -106,3 +107,11 @@ def test_dynamo_beside_eager_on_the_real_layer(judge):
     assert rows["dynamo"]["status"] == "pass"
     assert rows["dynamo"]["graphs"] >= 1
     assert rows["dynamo"]["native_instructions"] == rows["eager"]["native_instructions"] > 1000
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_what_needs_a_device_is_skipped(harness, tmp_path):
+    harness("run", "--models", "RMSNorm", "--workloads", "forward", "--subjects", "interpreter", "dynamo",
+            "--executors", "cudagraphs", "--budget", "0", "--out", tmp_path / "run")
+    for row in package.load(tmp_path / "run").cells.to_dict("records"):
+        assert (row["status"], row["detail"]) == ("skipped", "cudagraphs need a CUDA device, and torch finds none here")
