@@ -10,7 +10,7 @@ from interpreter.lookasides.callables import Judged
 from interpreter.lookasides.hooks import atoms, plain
 from interpreter.lookasides.lent import INDEX, lend_number
 from interpreter.lookasides.registry import lookaside
-from interpreter.vm.reentry import Entering, entered, reenter
+from interpreter.vm.reentry import EnteredPieces, entered, reenter
 
 
 @lookaside(itertools.accumulate)
@@ -28,7 +28,7 @@ def chain_(*iterables):
 @lookaside(itertools.chain.from_iterable, native=True, needed=lambda args, kwargs: not plain(args[0]))
 def chain_from_iterable_(machine, iterable, /):
     """One iterable after another, from an iterable of them."""
-    return machine.original(itertools.chain.from_iterable, [map(Entering(machine), machine.entered(iterable))])
+    return machine.original(itertools.chain.from_iterable, [EnteredPieces(machine, iterable)])
 
 
 @lookaside(itertools.combinations, needed=iterates)

@@ -218,6 +218,24 @@ class Generators:
 
         return self.nested(root, start)
 
+    @hidden
+    def next_beyond(self, generator, frame, passed_over):
+        """``next(generator)`` for native code, repeated in one nested run while it gives what is passed over."""
+        root = Root(self, self.frame)
+        root.drives = True
+
+        def start():
+            while True:
+                self.loop(self.step(generator, frame, None, None))
+                if root.error is not None or frame.state is FINISHED or not passed_over(root.stack[-1]):
+                    return root
+                root.stack.pop()
+
+        value = self.nested(root, start)
+        if frame.state is FINISHED:
+            raise StopIteration
+        return value
+
     def step(self, generator, frame, value, hook):
         """The frame of a generator, ready to be stepped on the machine's own stack with ``value`` sent in."""
         state = frame.state

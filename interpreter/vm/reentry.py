@@ -16,6 +16,7 @@ from types import (
 
 from .current import current
 from .frame import Frame
+from .generators import frame_of
 from .hiding import hidden
 from .lookups import Host, derives, has, lookup, special
 from .natives import native
@@ -82,23 +83,37 @@ class Entered(Host):
         return identity, (self.iterable,)
 
 
-class Entering(Host):
-    """What native code calls for each iterable that it is going to iterate."""
+def is_empty(value):
+    """Is this a builtin container without items? Nothing could tell whether it was iterated."""
+    return type(value) in PLAIN and type(value) is not GeneratorType and not value
 
-    __slots__ = ("machine",)
 
-    def __init__(self, machine):
-        self.machine = machine
+class EnteredPieces(Host):
+    """An iterator for native code that goes through an iterator of iterables, and through each of these.
 
-    def __call__(self, iterable):
-        return self.machine.entered(iterable)
+    What is empty is passed over where the iterables come from a generator: leaving the machine for each takes longer.
+    """
+
+    __slots__ = ("iterables", "machine")
+
+    def __init__(self, machine, iterables):
+        self.machine, self.iterables = machine, iterables
+
+    @hidden
+    def __iter__(self):
+        self.iterables = begin(self.machine, self.iterables)
+        return self
+
+    @hidden
+    def __next__(self):
+        machine, iterables = self.machine, self.iterables
+        frame = frame_of(iterables) if type(iterables) is GeneratorType and current.machine is machine else None
+        if frame is None:
+            return machine.entered(next(iterables))
+        return machine.entered(machine.next_beyond(iterables, frame, is_empty))
 
     def __reduce__(self):
-        return that_changes_nothing, ()
-
-
-def that_changes_nothing():
-    return identity
+        return identity, (self.iterables,)
 
 
 class EnteredIterator(Host):

@@ -219,3 +219,54 @@ def handled_exception_inside():
     except KeyError:
         log += [next(it), type(sys.exc_info()[1]).__name__]
     return log
+
+
+def chains_of_iterables():
+    """``chain.from_iterable`` over a generator: laziness, order, what is raised, and going on after that."""
+    import itertools
+
+    log = []
+
+    class Items:
+        def __init__(self, *items):
+            self.items = items
+
+        def __iter__(self):
+            log.append(("iter", self.items))
+            return iter(self.items)
+
+        def __bool__(self):
+            log.append("bool")
+            return False
+
+    class Failing:
+        def __iter__(self):
+            yield 1
+            raise KeyError("in an iterable")
+
+    def pieces():
+        for piece in ((), [1, 2], "", Items(), {}, Items(3), Failing(), (), "ab", None, [4]):
+            log.append(type(piece).__name__)
+            yield piece
+        return 5
+
+    def numbered(n):
+        log.append("begin")
+        yield ()
+        yield [n]
+        raise ValueError("at the end")
+
+    results = []
+    for source in (pieces(), numbered(1), Items([1], ()), (x for x in ()), iter([(), [2]]), 5):
+        try:
+            chained = itertools.chain.from_iterable(source)
+        except TypeError as error:
+            results.append(str(error))
+            continue
+        log.append("made")
+        for _ in range(12):
+            try:
+                results.append(next(chained))
+            except (KeyError, TypeError, ValueError, StopIteration) as error:
+                results.append((type(error).__name__, str(error)))
+    return results, log
