@@ -22,11 +22,11 @@ def test_a_missing_lookaside(harness, tmp_path):
     finished = harness("repro", "LLaMAMoE/forward", "--without", "zip", "--out", path)
     assert finished.status == 0, finished.err + finished.out
     text = path.read_text()
-    assert "n_expert=1" in text
+    assert "n_expert=8" not in text
     assert "n_embd=4" in text
     done = run(path)
     assert done.returncode == 1
-    assert done.stdout.splitlines()[-1].startswith("FAILS is never served from the cache")
+    assert done.stdout.splitlines()[-1].startswith("FAILS is never served from the cache, by builtins.zip: ")
     mended = tmp_path / "mended.py"
     mended.write_text(text.replace("    del lookasides()[name]", "    lookasides()[name]"))
     done = run(mended)
@@ -38,7 +38,7 @@ def test_it_needs_nothing_but_torch_litgpt_and_the_interpreter(harness, tmp_path
     assert harness("repro", "StaticExperts/forward", "--without", "zip", "--out", path).status == 0
     imported = {getattr(node, "module", None) or node.names[0].name for node in ast.walk(ast.parse(path.read_text()))
                 if isinstance(node, ast.Import | ast.ImportFrom)}
-    assert {name.partition(".")[0] for name in imported} <= {"torch", "litgpt", "interpreter", "sys", "traceback"}
+    assert {name.partition(".")[0] for name in imported} <= {"torch", "litgpt", "interpreter", "re", "sys", "traceback"}
 
 
 WRONG = '''
@@ -77,6 +77,29 @@ def test_an_exception_keeps_its_line(harness, tmp_path):
     done = run(path)
     assert done.stdout.splitlines()[-1] == (
         "FAILS raised KeyError in `return self.linear(x) * math.expm1(2.0)`: 'only when interpreted'")
+
+
+OFF = WRONG.replace('raise KeyError("only when interpreted")', "return x") + '''
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.before, self.wrong, self.after = nn.Linear(4, 4), Wrong(), nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.after(self.wrong(self.before(x)))
+
+    def example_inputs(self):
+        return (torch.randn(2, 4),)
+'''
+
+
+def test_a_wrong_result_is_traced_to_the_module_that_is_wrong_first(harness, tmp_path):
+    (tmp_path / "off.py").write_text(OFF)
+    path = tmp_path / "repro.py"
+    finished = harness("repro", f"{tmp_path}/off.py:Outer/forward", "--out", path)
+    assert finished.status == 0, finished.err + finished.out
+    assert run(path).stdout.splitlines()[-1].startswith("FAILS differs in output, first in Wrong: output 0, call ")
 
 
 @pytest.mark.parametrize(("cell", "said"), [
