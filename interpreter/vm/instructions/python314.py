@@ -4,6 +4,7 @@ None of these has been run: the tests of this project cover 3.11, 3.12 and 3.13.
 """
 
 import opcode
+import operator
 
 from ..registry import instruction
 from ..values import NULL
@@ -64,7 +65,7 @@ def WITH_EXCEPT_START_314(frame, operand):
 
 def _operator_or_subscript(decoder, raw):
     symbol = opcode._nb_ops[raw][1]
-    return ("[]", None) if symbol == "[]" else binary_operand(decoder, raw)
+    return ("[]", operator.getitem) if symbol == "[]" else binary_operand(decoder, raw)
 
 
 @instruction("BINARY_OP", since=NEW, operand=_operator_or_subscript)

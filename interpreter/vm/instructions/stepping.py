@@ -43,7 +43,7 @@ def started(frame, machine, method, a, b, ask):
     return None
 
 
-@instruction("BINARY_OP", operand=binary_operand, instead_of=("binary", "python_binary", "call"))
+@instruction("BINARY_OP", until=(3, 13), operand=binary_operand, instead_of=("binary", "python_binary", "call"))
 def step_binary(frame, operand):
     stack = frame.stack
     symbol, native = operand
