@@ -1,7 +1,7 @@
 """CPython's own tests, which come with every Python, called in the machine.
 
     python tests/vm/cpython.py                       # the groups that are to hold on this version
-    python tests/vm/cpython.py --group core          # also: builtins, library, quick
+    python tests/vm/cpython.py --group core          # also: builtins, library, broad
     python tests/vm/cpython.py test_generators
 
 Each module is run twice, each time in a process of its own: natively, and with every test method interpreted. A test
@@ -26,8 +26,6 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 GROUPS = {
-    "quick": "test_grammar test_generators test_scope test_raise test_with test_contains test_class test_super "
-    "test_property test_opcodes",
     "core": "test_grammar test_generators test_generator_stop test_scope test_raise test_exceptions "
     "test_exception_variations test_exception_group test_except_star test_with test_contextlib test_listcomps "
     "test_setcomps test_dictcomps test_augassign test_binop test_compare test_richcmp test_contains test_call "
@@ -42,6 +40,10 @@ GROUPS = {
     "test_statistics test_types test_typing test_contextlib_async test_textwrap test_random test_fractions "
     "test_reprlib test_dynamicclassattribute test_genericalias test_genericclass test_weakset",
 }
+
+SLOW = {"test_builtin", "test_bytes", "test_exceptions", "test_pow", "test_range", "test_set"}
+GROUPS["broad"] = " ".join(name for name in f"{GROUPS['core']} {GROUPS['builtins']}".split() if name not in SLOW)
+"""What ``make test`` runs: most of core and builtins, within two minutes on an idle machine."""
 
 
 def not_applicable():

@@ -1,15 +1,15 @@
-"""CPython's own tests in the machine: the quick modules here, all of them by ``python tests/vm/cpython.py``."""
+"""CPython's own tests in the machine: most of core and builtins; all of them by ``python tests/vm/cpython.py``."""
 
 import importlib.util
 
 import pytest
 
-from tests.vm.cpython import GROUPS, judge, not_applicable
+from tests.vm.cpython import GROUPS, SLOW, judge, not_applicable
 
-QUICK = [name for name in GROUPS["quick"].split() if importlib.util.find_spec(f"test.{name}") is not None]
+BROAD = [name for name in GROUPS["broad"].split() if importlib.util.find_spec(f"test.{name}") is not None]
 
 
-@pytest.mark.parametrize("module", QUICK)
+@pytest.mark.parametrize("module", BROAD)
 def test_module_holds(module):
     counted, wrong = judge(module, limit=60, seconds=180)
     assert counted
@@ -17,8 +17,8 @@ def test_module_holds(module):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("module", [name for name in GROUPS["core"].split() if name not in QUICK])
-def test_module_of_core_holds(module):
+@pytest.mark.parametrize("module", sorted(SLOW))
+def test_slow_module_holds(module):
     if importlib.util.find_spec(f"test.{module}") is None:
         pytest.skip(f"this Python has no test.{module}")
     counted, wrong = judge(module)
