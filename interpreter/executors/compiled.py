@@ -43,7 +43,8 @@ class Surroundings:
 
     def restore(self):
         torch.set_grad_enabled(self.grad)
-        torch.set_default_dtype(self.dtype)
+        if torch.get_default_dtype() != self.dtype:  # the whole process's, and not only this thread's
+            torch.set_default_dtype(self.dtype)
         for device, (enabled, dtype) in self.autocast.items():
             torch.set_autocast_enabled(device, enabled)
             torch.set_autocast_dtype(device, dtype)

@@ -9,7 +9,9 @@ graph.
 
 from __future__ import annotations
 
+import contextlib
 import re
+import threading
 import warnings
 
 import torch
@@ -26,9 +28,11 @@ from torch.fx.experimental.symbolic_shapes import (
 )
 
 from interpreter.executors.graphable import (
+    EXTREMES,
     NORMS,
     SIZES,
     effectful,
+    is_extreme,
     is_number_function,
     is_switch,
     is_torch,
@@ -139,7 +143,7 @@ class Fakes:
             function(*operation.args, **operation.kwargs)
             self.values[index] = None
             return
-        if not (is_torch(function) or is_number_function(function) or operation.element):
+        if not (is_torch(function) or is_number_function(function) or operation.number or operation.element):
             self.reasons[index] = "it is no function of torch"
             self.spoil(operation)
             return
@@ -155,7 +159,7 @@ class Fakes:
             return
         before = versions(args, kwargs)
         try:
-            result = call(function, args, kwargs)
+            result = call(EXTREMES[function] if is_extreme(operation) else function, args, kwargs)
         except Exception as error:
             self.reasons[index] = f"{type(error).__name__} on fake tensors: {first_line(error)}"
             self.spoil(operation)
@@ -242,7 +246,7 @@ class Fakes:
     def spoil(self, operation):
         """What an operation that was not done on fakes may have changed is no longer known: it may need gradients now,
         for one."""
-        if operation.function is print:
+        if operation.function is print or operation.number:
             return
         changed = (operation.args, operation.kwargs)
         if is_torch(operation.function):
@@ -340,12 +344,24 @@ def condition(texts):
     return eval(f"lambda inputs: {' and '.join(texts)}", dict(SYMPY_INTERP)) if texts else None
 
 
+@contextlib.contextmanager
+def quiet():
+    """Without warnings. Their filters are the whole process's: in a thread of our own they are left alone, or those
+    that the user's code sets meanwhile would be lost."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
 class _Fake:
     """The context in which operations are done on fakes."""
 
     def __init__(self, fakes: Fakes):
         self.parts = (
-            warnings.catch_warnings(),
+            quiet(),
             fakes.shape_env.ignore_fresh_unbacked_symbols(),
             fakes.mode,
             enable_python_dispatcher(),
@@ -354,7 +370,6 @@ class _Fake:
     def __enter__(self):
         for part in self.parts:
             part.__enter__()
-        warnings.simplefilter("ignore")
 
     def __exit__(self, *error):
         for part in reversed(self.parts):

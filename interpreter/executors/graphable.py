@@ -112,6 +112,7 @@ SIZES = {
     torch.Tensor.shape.__get__,
 }
 ARITHMETIC = {operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.neg, operator.pos}
+EXTREMES = {min: torch.sym_min, max: torch.sym_max}  # of two numbers, as graphs have them
 COMPARISONS = {
     operator.lt,
     operator.le,
@@ -170,9 +171,16 @@ def is_switch(function) -> bool:
 def is_number_function(function) -> bool:
     """Arithmetic and comparison of numbers: nothing but their values comes of it."""
     try:
-        return function in ARITHMETIC or function in COMPARISONS
+        return function in ARITHMETIC or function in COMPARISONS or function in EXTREMES
     except TypeError:
         return False
+
+
+def is_extreme(operation: Operation) -> bool:
+    """Whether it is the smaller or the larger one of two numbers."""
+    if not operation.number or operation.function not in EXTREMES:
+        return False
+    return len(operation.args) == 2 and all(type(each) in (int, Ref) for each in operation.args)
 
 
 def draws(operation: Operation) -> bool:
@@ -214,7 +222,7 @@ def may_be_in_graph(operation: Operation) -> bool:
     if operation.element:
         return True
     if is_number_function(function):
-        return function in ARITHMETIC
+        return function in ARITHMETIC or is_extreme(operation)
     if not is_torch(function) or draws(operation) or observes_autograd(operation) or is_switch(function):
         return False
     try:

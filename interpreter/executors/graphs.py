@@ -9,6 +9,7 @@ import torch
 from torch import fx
 
 from interpreter.executors.eager import deep_refs
+from interpreter.executors.graphable import EXTREMES, is_extreme
 from interpreter.recording.operations import Build, Input, Operation, Ref
 from interpreter.recording.program import Segment, inputs_of_segment
 from interpreter.recording.torch_calls import is_getter, plain_name
@@ -46,6 +47,8 @@ class GraphWriter:
         args = tuple(map(self.argument, operation.args))
         kwargs = {key: self.argument(part) for key, part in operation.kwargs.items()}
         name = plain_name(function)
+        if is_extreme(operation):
+            return self.graph.call_function(EXTREMES[function], args)
         if is_getter(function):
             return self.graph.call_function(getattr, (args[0], name))
         if getattr(torch.Tensor, name, None) is function:

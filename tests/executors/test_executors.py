@@ -1,5 +1,6 @@
 """Executors against eager: results, writes, sharing, gradients, random numbers and exceptions of served calls."""
 
+import math
 import threading
 import warnings
 
@@ -94,6 +95,16 @@ def test_sizes_that_change_stay_one_graph():
         return x * x.shape[0]
 
     agree(f, *(tensor(n, 4) for n in (3, 5, 7, 9, 2)), graphs=[1, 1], hits=3)
+
+
+def test_arithmetic_of_sizes_that_change():
+    def f(x):
+        n = x.shape[0]
+        k = min(3, n // 2) + max(1, n - 8)
+        m = max(n, 6) - min(n, 5) + math.floor(n / 2)
+        return x.topk(k, 0).values * m
+
+    agree(f, *(tensor(n, 4) for n in (4, 6, 7, 9, 5, 11)), executor="aot", hits=4)
 
 
 def test_sizes_that_depend_on_data_are_in_the_graph():
