@@ -49,7 +49,7 @@ class AttributeWrites(Machine):
         found = self.lookup(kind, name)
         entry = trace.outside.get(id(obj))
         form = type(found)
-        if found is not MISSING and hasattr(form, "__set__"):
+        if found is not MISSING and self.answers(form, "__set__"):
             if form is property:
                 if found.fset is not None:
                     return discarding(self.call(self.pin_function(found.fset), (obj, value), None))

@@ -58,6 +58,10 @@ class Attributes(Machine):
             trace.classes[key] = found
         return found
 
+    def answers(self, kind, name) -> bool:
+        """Whether a class has a special method; of one written in Python that is guarded."""
+        return self.lookup(kind, name) is not MISSING if kind.__flags__ & HEAP else hasattr(kind, name)
+
     def class_space(self, kind) -> Outside:
         """The entry of an outside class's `__dict__`."""
         space = self.class_spaces.get(kind)
@@ -139,7 +143,7 @@ class Attributes(Machine):
         found = self.lookup(kind, name)
         found_kind = type(found)
         if found is not MISSING and found_kind is not FunctionType and (
-                hasattr(found_kind, "__set__") or hasattr(found_kind, "__delete__")):
+                self.answers(found_kind, "__set__") or self.answers(found_kind, "__delete__")):
             return self.describe(found, obj, kind, name)
         value = self.instance_value(obj, name)
         if value is not MISSING:
@@ -147,7 +151,7 @@ class Attributes(Machine):
         if found is not MISSING:
             if found_kind is FunctionType:
                 return MethodType(found, obj)
-            if hasattr(found_kind, "__get__"):
+            if self.answers(found_kind, "__get__"):
                 return self.describe(found, obj, kind, name)
             return found
         hook = self.lookup(kind, "__getattr__")
@@ -261,7 +265,9 @@ class Attributes(Machine):
             if type(hook) is FunctionType:
                 return super().get_attribute(obj, name)
         above = self.lookup(meta, name)
-        if above is not MISSING and (hasattr(type(above), "__set__") or hasattr(type(above), "__delete__")):
+        if above is not MISSING and (
+            self.answers(type(above), "__set__") or self.answers(type(above), "__delete__")
+        ):
             if type(above) is property:
                 return self.describe(above, obj, meta, name)
             if name == "__dict__" and obj.__flags__ & HEAP and id(obj) not in self.trace.made:
@@ -283,7 +289,7 @@ class Attributes(Machine):
                 return MethodType(self.pin_function(found.__func__), obj)
             if form is staticmethod:
                 return self.pin_function(found.__func__)
-            if not hasattr(form, "__get__"):
+            if not self.answers(form, "__get__"):
                 return found
             get = self.lookup(form, "__get__")
             if type(get) is FunctionType:
@@ -321,7 +327,7 @@ class Attributes(Machine):
                 return MethodType(self.pin_function(found.__func__), start)
             if form is staticmethod:
                 return self.pin_function(found.__func__)
-            if hasattr(form, "__get__"):
+            if self.answers(form, "__get__"):
                 return self.describe(found, owner, start, name) if owner is not None else found.__get__(None, start)
             return found
         return getattr(proxy, name)  # raises, in CPython's words

@@ -22,6 +22,7 @@ import warnings
 import weakref
 
 import torch
+from torch.utils._device import DeviceContext
 
 import interpreter.lookasides
 import interpreter.vm
@@ -150,6 +151,14 @@ LOCKS = [
 def plainly(machine, callable, args, kwargs):
     """Gives nothing that a program depends on; what it changes is seen in the operations that follow."""
     return callable(*map(pin, args), **(kwargs or {}))
+
+
+@special(torch._C._push_on_torch_function_stack)
+def mode_entered(machine, callable, args, kwargs):
+    """A mode of the user's runs Python code at each operation, natively; that of a device only names the device."""
+    if type(args[0]) is not DeviceContext:
+        machine.sharp(callable, f"{type(args[0]).__qualname__}.__torch_function__ would run unseen at each operation")
+    return callable(*args)
 
 
 COPIED = (

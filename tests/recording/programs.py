@@ -16,155 +16,8 @@ import types
 import torch
 
 from tests.recording.agree import Scene
-
-KEYS = ("a", "b", "c")
-CAUGHT = ("Exception", "Exception", "(ValueError, KeyError)", "RuntimeError")
-LOOPS = ("i in range(min(abs(n), 3))", "i, z in enumerate(list(xs)[:3])", "i in list(d)", "i in ns[:3]",
-         "v, i in zip(xs[:2], ns)")
-ANY_TENSOR = (
-    "(<t> + <t>)",
-    "(<t> * <n>)",
-    "(<t> - <t>.mean())",
-    "<t>.sin()",
-    "torch.relu(<t>)",
-    "torch.where(<t> > 0, <t>, <t>)",
-    "<t>.flip(0)",
-    "<t>.clone()",
-    "<t>.view(-1)",
-    "torch.cat([<t>, <t>])[:2]",
-    "(torch.stack(xs).sum(0) if xs else <t>)",
-    "(<t>[:max(n, 1)].sum() + <t>)",
-    "(box.t * 3)",
-    "d.get(<k>, <t>)",
-    "(xs[n % 2] if len(xs) > 1 else <t>)",
-    "helper(<t>, <n>)",
-    "sum([v * 2 for v in xs], <t>)",
-    "(<t> if <c> else <t>)",
-    "box.step(<t>)",
-    "torch.tensor([1.0, <n>])",
-    "<t>.detach()",
-    "(<t>, <t>)[1]",
-    "box.twice(<t>)",
-    "slotted.t",
-    "next(iter(xs), <t>)",
-    "max([<t>, <t>], key=lambda v: float(v.sum()))",
-    "functools.reduce(lambda a, b: a + b, xs, <t>)",
-    "(lambda v, *rest: v * len(rest))(<t>, n, k)",
-    "next((v for v in xs if v.sum() > n), <t>)",
-    "torch.stack([v * i for i, v in enumerate(xs, n)] or [<t>]).sum(0)",
-    "box.partial(<t>)",
-    "<t>.to(x.dtype)",
-    "<t>.contiguous()",
-    "(<t> if <t>.size(0) == 2 else <t>)",
-    "x.new_zeros(len(xs) + 1).sum() + <t>",
-    "<t>.reshape(-1)[torch.argsort(<t>.reshape(-1))][:2].sum() + y",
-    "act(<t>)",
-    "m(<t>)",
-    "(torch.rand(2) * 0 + <t>)",
-)
-ANY_NUMBER = (
-    "n",
-    "k",
-    "1",
-    "2",
-    "(<n> + <n>)",
-    "(<n> % 3)",
-    "abs(<n> - 2)",
-    "len(xs)",
-    "len(d)",
-    "box.n",
-    "space.g",
-    "x.size(0)",
-    "x.dim()",
-    "(3 if <c> else <n>)",
-    "min(<n>, <n>)",
-    "max(<n>, 1)",
-    "len(names)",
-    "sum(ns)",
-    "ns[-1]",
-    "int(<n>)",
-    "int(x.sum().item()) % 4",
-    "d.get('count', 0)",
-    "sum(1 for key in d if key != 'a')",
-    "len(set(ns))",
-    "sorted([<n>, <n>, 2])[1]",
-    "(<n> // 2)",
-    "ns.count(<n>)",
-    "seen",
-    "len(str(n))",
-    "(n, k)[1]",
-    "len({**d, 'q': 1})",
-    "len(tags)",
-    "queue[-1]",
-    "len(queue)",
-    "slotted.n",
-    "box.half",
-    "sum(i * j for i, j in zip(ns, range(3)))",
-    "max(ns, key=lambda v: -v)",
-    "[i for i in range(5) if i > n][:1].count(4)",
-    "(*ns, n)[0]",
-    "len({len(name) for name in names})",
-    "d.get(<k>, <n>) if not torch.is_tensor(d.get(<k>, 1)) else 1",
-    "hash(str(n)) % 1 + len(f'{n:>4}')",
-    "operator.add(<n>, k)",
-    "divmod(<n>, 3)[1]",
-    "int(y.argmax())",
-    "round(y.mean().item())",
-    "next(counter_of(n))",
-    "Box.shared",
-    "len(list(d.items()))",
-    "ns.index(ns[0])",
-    "type(n)(2)",
-    "[<n>, <n>][n % 2]",
-)
-ANY_CONDITION = (
-    "flag",
-    "n > 1",
-    "<n> > <n>",
-    "<k> in d",
-    "xs",
-    "len(xs) > 1",
-    "not <c>",
-    "(<c> and <c>)",
-    "(<c> or <c>)",
-    "x.sum() > 3",
-    "(<t>).mean() > 1",
-    "d",
-    "box.n == n",
-    "hasattr(box, 'extra')",
-    "isinstance(n, bool)",
-    "x is y",
-    "y in (None,)",
-    "k is None",
-    "names == ['p', 'q']",
-    "box is other",
-    "n in ns",
-    "torch.is_grad_enabled()",
-    "x.requires_grad",
-    "all(v > 0 for v in ns)",
-    "any(name == 'q' for name in names)",
-    "d.get('a') is x",
-    "n in tags",
-    "queue and queue[0] == n",
-    "isinstance(d.get('a'), torch.Tensor)",
-    "slotted.n > 1",
-    "{1, 2} <= tags",
-    "ns == sorted(ns)",
-    "x in ()",
-    "callable(act)",
-    "len(names) == len(set(names))",
-    "str(n) in names",
-    "box == other",
-    "x.shape == y.shape",
-    "d.keys() == {'a'}",
-    "type(box) is Box",
-    "(n, k) == (1, 1)",
-    "n is k",
-    "None in [k]",
-    "torch.equal(x, y)",
-    "bool((x > 0).all())",
-    "seen == n",
-)
+from tests.recording.phrases import ANY_CONDITION, ANY_NUMBER, ANY_TENSOR, CAUGHT, KEYS, LOOPS, STATEMENTS
+from tests.recording.setting import SETTING
 
 
 class Grammar:
@@ -341,61 +194,7 @@ class Grammar:
         self.put(
             indent,
             self.fill(
-                self.pick(
-                    "tags.add(<n>)",
-                    "tags.discard(<n>)",
-                    "tags |= {n, k}",
-                    "tags = tags - {1}",
-                    "tags.update(ns)",
-                    "queue.append(<n>)",
-                    "queue.appendleft(n)",
-                    "queue.rotate(1)",
-                    "if queue: queue.popleft()",
-                    "queue.extend([n, k])",
-                    "slotted.n = <n>",
-                    "slotted.t = <t>",
-                    "box.half = <n>",
-                    "Box.shared = <n>",
-                    "del slotted.n; slotted.n = n",
-                    "x, *more = [x, *xs]; z = x",
-                    "(a, b), c = (n, k), 3; k = a",
-                    "for name, value in zip(names, ns): k = value",
-                    "ns = list(map(abs, ns)) or [1]",
-                    "ns = [v for v in ns if v != n] or [0]",
-                    "names.sort(key=len)",
-                    "names[0] += 'x'",
-                    "text = ', '.join(names); log.append(text)",
-                    "log.append(f'{n}-{k!r:>3}')",
-                    "d = {**d, 'b': <n>}",
-                    "d |= {'c': n}",
-                    "d.clear()",
-                    "for key in sorted(d, reverse=True): log.append(key)",
-                    "it = iter(ns); k = next(it, 0)",
-                    "kept.append(functools.partial(helper, n=n))",
-                    "kept.append(box.step)",
-                    "kept.append({'n': n, 'x': z})",
-                    "kept.append([n] * 2)",
-                    "match n:\n    case 1: z = z + 1\n    case int(v) if v > 2: z = z * v\n    case _: k = 2",
-                    "match d:\n    case {'a': v, **others}: log.append(len(others))\n    case _: k = 3",
-                    "assert n < 50, n",
-                    "log.append(len([*counter_of(n % 4)]))",
-                    "z = helper(n=n, v=<t>, scale=k)",
-                    "log.append(tuple(ns))",
-                    "log.append(list(tags))",
-                    "box, other = (other, box) if n % 2 else (box, other)",
-                    "with scope(log, k) as entered: z = z + 1",
-                    "y = y.clone(); y[0] = n",
-                    "z = torch.add(x, n, out=z.detach().clone())",
-                    "vars(box)['n'] = <n>",
-                    "box.__dict__.update(n=n)",
-                    "setattr(slotted, 'n', n)",
-                    "log.append(getattr(box, 'extra', n))",
-                    "m.scale = getattr(m, 'scale', 0) + 1",
-                    "m.register_buffer('buffer', m.buffer + n)",
-                    "m.weight.data.mul_(1)",
-                    "m.train(n > 1); log.append(m.training)",
-                    "with torch.no_grad(): m.weight.add_(n)",
-                )
+                self.pick(*STATEMENTS)
             ).replace("\n", "\n" + "    " * indent),
         )
 
@@ -518,105 +317,13 @@ class Grammar:
 
     def program(self) -> str:
         self.put(0, "def f(x, y, xs, ns, names, d, n, flag, box, other, act, m):")
+        self.put(1, "global total, scale")
         self.put(1, "nonlocal seen")
         self.put(1, "k, z, pair, kept = 1, x * 1, (x, [1]), []")
-        self.put(1, "tags, queue = space.tags, space.queue")
+        self.put(1, "tags, queue, bag, proxy = space.tags, space.queue, space.bag, Proxy(box)")
         self.block(1, 3, 6)
         self.put(1, f"return {self.result()}, n, z")
         return "\n".join(self.lines)
-
-
-SETTING = """
-import collections
-import contextlib
-import functools
-import operator
-import torch
-
-
-class Box:
-    shared = 0
-
-    def __init__(self, n):
-        self.n, self.t, self.xs = n, torch.full((2,), float(n)), []
-
-    def step(self, v):
-        return v + self.n
-
-    @property
-    def half(self):
-        return self.n // 2
-
-    @half.setter
-    def half(self, value):
-        self.n = value * 2
-
-    def twice(self, v, times=2):
-        for _ in range(times):
-            v = v * 2
-        return v
-
-    partial = functools.partialmethod(twice, times=3)
-
-    def __eq__(self, other):
-        return isinstance(other, Box) and self.n == other.n
-
-    __hash__ = object.__hash__
-
-
-class Slotted:
-    __slots__ = ("n", "t")
-
-    def __init__(self):
-        self.n, self.t = 1, torch.ones(2)
-
-
-slotted = Slotted()
-
-
-def counter_of(n):
-    i = 0
-    while i <= n:
-        yield i
-        i += 1
-
-
-class Stop(Exception):
-    def __init__(self, *args):
-        super().__init__(*args)
-        self.held = args[0]
-
-
-class M(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.weight = torch.nn.Parameter(torch.ones(2))
-        self.register_buffer("buffer", torch.zeros(2))
-        self.calls, self.last = 0, None
-
-    def forward(self, v):
-        self.buffer.add_(1)
-        return v * self.weight + self.buffer
-
-
-@contextlib.contextmanager
-def scope(log, n):
-    log.append(("in", n))
-    try:
-        yield
-    finally:
-        log.append(("out", n))
-
-
-def helper(v, n, *, scale=2):
-    return v * scale if n > 1 else v - n
-
-
-def make(log):
-    seen = 0
-{function}
-    return f, (lambda: seen)
-"""
 
 
 def build_from(seed: int):
@@ -631,7 +338,7 @@ def build_from(seed: int):
         space.g, space.log = 0, []
         space.space = space
         space.log_ = []
-        exec(compile(text, name, "exec"), space.__dict__)
+        exec(compile(text, name, "exec", dont_inherit=True), space.__dict__)
         log: list = []
         space.log, space.tags, space.queue = log, {1}, collections.deque([1, 2], 4)
         f, seen = space.make(log)
@@ -647,6 +354,17 @@ def build_from(seed: int):
                 space.tags,
                 space.queue,
                 space.slotted,
+                space.scale,
+                space.total,
+                space.bag,
+                space.counts,
+                space.order,
+                space.groups,
+                len(space.objects),
+                space.heap,
+                space.asked,
+                tuple(space.cached.cache_info()),
+                space.var.get(),
             ),
             tail=True,
         )
@@ -671,11 +389,37 @@ def calls(rng: random.Random, space) -> list:
             made.append(arguments(rng, boxes, module, kept, shared, acts)())
         elif roll < 0.85:
             made.append(lambda n=rng.randint(0, 3): setattr(space, "g", n))
-        elif roll < 0.92:
-            made.append(lambda n=rng.randint(0, 3): setattr(boxes[0], "n", n))
         else:
-            made.append(lambda n=rng.randint(0, 3): kept.update(a=n))
+            made.append(change(rng, rng.randint(0, 3), space, boxes, module, kept, shared))
     return made
+
+
+def change(rng: random.Random, n, space, boxes, module, kept, shared):
+    """Something that another part of the program does between two calls."""
+    return rng.choice(
+        [
+            lambda: setattr(boxes[0], "n", n),
+            lambda: kept.update(a=n),
+            lambda: setattr(space, "scale", n),
+            lambda: setattr(space, "helper", lambda v, n=1, scale=1: v + n),
+            lambda: module.train(n > 1),
+            lambda: module.weight.requires_grad_(n > 1),
+            lambda: setattr(module.weight, "grad", None),
+            lambda: module.layers.append(torch.nn.Sigmoid()),
+            lambda: setattr(module, "weight", torch.nn.Parameter(torch.ones(2) * n)),
+            lambda: shared.add_(1),
+            lambda: setattr(space.Box, "shared", n),
+            lambda: setattr(space.Box, "step", lambda self, v: v - n),
+            lambda: setattr(space.Box, "level", n),
+            lambda: space.counts.clear(),
+            lambda: space.bag.append(n),
+            lambda: space.cached.cache_clear(),
+            lambda: space.tags.add(n),
+            lambda: setattr(space.slotted, "n", n),
+            lambda: space.objects.add(boxes[n % 2]),
+            lambda: space.groups.update(t=[]),
+        ]
+    )
 
 
 def helper_of(n):

@@ -970,3 +970,38 @@ def names_after_a_write_to_the_class():
         del Box.made
 
     return Scene(f, [(X(), 1), clear, (X(), 1), (X(), 0), clear, (X(), 0), (X(), 0)], lambda: (Box, box), tail=True)
+
+
+@scene
+def descriptors_that_become_data_descriptors():
+    class Plain:
+        def __get__(self, obj, owner=None):
+            return 10
+
+    class Box:
+        held = Plain()
+        value = 3
+
+    box = Box()
+    box.__dict__.update(held=3)
+
+    def f(x):
+        return x * box.held, Box.value, x + box.value
+
+    return Scene(
+        f,
+        [
+            (X(),),
+            (X(),),
+            lambda: setattr(Plain, "__set__", lambda self, obj, value: None),
+            (X(),),
+            lambda: delattr(Plain, "__set__"),
+            (X(),),
+            lambda: setattr(Box, "value", Plain()),
+            (X(),),
+            lambda: delattr(Plain, "__get__"),
+            (X(),),
+            (X(),),
+        ],
+        hits=2,
+    )

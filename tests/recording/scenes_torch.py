@@ -7,6 +7,7 @@ import functools
 
 import torch
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
 
 from tests.recording.agree import Scene, X, collection
@@ -633,3 +634,26 @@ def views_of_inputs_changed_after_an_exit():
         return v, w, buf.t()
 
     return Scene(f, [(k * torch.ones(n), torch.zeros(4)) for k in (1, 4, 9) for n in (1, 2, 4)] * 2)
+
+
+@scene
+def modes_of_the_user():
+    log = []
+
+    class Mode(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function, kinds, args=(), kwargs=None):
+            log.append(function.__name__)
+            return function(*args, **(kwargs or {}))
+
+    class Dispatch(TorchDispatchMode):
+        def __torch_dispatch__(self, function, kinds, args=(), kwargs=None):
+            log.append(str(function))
+            return function(*args, **(kwargs or {}))
+
+    def f(x, kind):
+        with kind():
+            y = x * 2 + 1
+        with torch.device("cpu"):
+            return y.sin() + torch.ones(2)
+
+    return Scene(f, [(X(), Mode), (X(), Mode), (X(), Dispatch), (X(), Dispatch), (X(), Mode)], lambda: log, tail=True)
