@@ -34,7 +34,7 @@ class Writer:
         self.last: dict[int, int] = {}
 
     def write(self):
-        """Returns `run(inputs, values)` and its text."""
+        """The text of `run(inputs, values)`."""
         segment = self.segment
         needed = self.needed_values()
         plan = Plan(self.binder.bind, self.value, self.input)
@@ -57,9 +57,7 @@ class Writer:
             listed = ", ".join(f"i{n}" if n in self.used_inputs else "_" for n in range(order[-1] + 1))
             unpack = [f"{listed}, *_ = inputs" if len(self.inputs) > order[-1] + 1 else f"{listed} = inputs"]
         body = "\n    ".join([*unpack, *self.head, *self.lines])
-        text = f"def run(inputs, values):\n    {body}\n"
-        exec(compile(text, "<program>", "exec"), self.names)
-        return self.names.pop("run"), text
+        return f"def run(inputs, values):\n    {body}\n"
 
     def needed_values(self) -> set[int]:
         """Which results somebody uses; notes after which operation each is used last."""
@@ -196,9 +194,22 @@ def deep_refs(template, found: list[int], seen: set[int]):
             deep_refs(part, found, seen)
 
 
-def lower(segment, inputs: dict, logged: bool) -> types.FunctionType:
-    """Generate the function of a segment; `inputs` maps identities of sources to places in the tuple that the prologue
-    returns.
+def lower(segment, inputs: dict, logged: bool):
+    """Write the function of a segment; `inputs` maps identities of sources to places in the tuple that the prologue
+    returns. It is compiled when it is first called: a program may never be used again.
     """
-    segment.run, segment.text = Writer(segment, inputs, logged).write()
-    return segment.run
+    writer = Writer(segment, inputs, logged)
+    segment.text, names = writer.write(), writer.names
+
+    def first(inputs, values):
+        segment.run = compiled(segment.text, names)
+        return segment.run(inputs, values)
+
+    segment.run = first
+
+
+def compiled(text: str, names: dict) -> types.FunctionType:
+    """The function `run` of a text, over the constants that it names."""
+    space = dict(names)
+    exec(compile(text, "<program>", "exec"), space)
+    return space.pop("run")
