@@ -23,6 +23,14 @@ def named(executor):
     return {"aot": aot, "inductor": inductor, "cudagraphs": cudagraphs}[executor]
 
 
+def load(name: str):
+    """Import what a backend will need, so that a thread that compiles need not."""
+    import torch._functorch.aot_autograd
+
+    if name == "inductor":
+        import torch._inductor.compile_fx  # noqa: F401
+
+
 @contextlib.contextmanager
 def within(fakes):
     """Compilers find the fake tensors' mode, and the symbols of sizes, in torch's tracing context.

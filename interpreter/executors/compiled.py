@@ -267,7 +267,7 @@ def stretches(job: Job, fakes: Fakes):
 
 def answer_to(segment: Segment, following: Segment):
     """The answer to a segment's check that leads to another segment."""
-    for (kind, answer), alternatives in segment.branches.items():
+    for (kind, answer), alternatives in list(segment.branches.items()):
         if any(each is following for each in alternatives):
             return answer if kind in (bool, int, str) else segment.check.answer
     return segment.check.answer

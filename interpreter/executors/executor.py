@@ -6,12 +6,14 @@ and where it fits; a program that can't be compiled stays with the eager executo
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import warnings
 from pathlib import Path
 
 from interpreter.executors import backends
+from interpreter.executors.background import Stopped, one_at_a_time
 from interpreter.executors.compiled import Compiled, Job, lower, prepare, reason_of, used_by
 
 VARIANTS = 4
@@ -30,6 +32,8 @@ class Executor:
         self.name = executor if isinstance(executor, str) else getattr(executor, "__name__", type(executor).__name__)
         self.backend = backends.named(executor)
         self.background = compile == "background"
+        if self.background:
+            backends.load(self.name)
         self.told: set[str] = set()
 
     def program(self, trace, chain, sources, call, phases) -> Program:
@@ -78,9 +82,7 @@ class Program:
         said. `undone`: if none can, what was compiled before serves no longer, since a call that goes on from it could
         not be taken up."""
         if self.executor.background:
-            thread = threading.Thread(
-                target=self.work, args=(choices, undone), name="zoobench-compile", daemon=True
-            )
+            thread = threading.Thread(target=self.work, args=(choices, undone), name="zoobench-compile")
             self.threads.append(thread)
             thread.start()
             return
@@ -90,23 +92,24 @@ class Program:
     def work(self, choices, undone):
         """Lower, here or in a thread; a failure is kept until the next call can report it."""
         reason = ""
-        for jobs in choices:
-            try:
-                made = [lower(job, self.executor.backend) for job in jobs]
-            except Exception as error:
-                reason = reason_of(error)
-                continue
-            finally:
-                for job in jobs:
-                    for name, seconds in job.phases.items():
-                        self.phases[name] = self.phases.get(name, 0.0) + seconds
-            for job, several in zip(jobs, made):
-                self.serve(job, several)
-                self.failures += job.notes
-            return
-        if undone:
-            self.drop()
-        self.failures.append(reason)
+        with contextlib.suppress(Stopped), one_at_a_time(self.executor.background):
+            for jobs in choices:
+                try:
+                    made = [lower(job, self.executor.backend) for job in jobs]
+                except Exception as error:
+                    reason = reason_of(error)
+                    continue
+                finally:
+                    for job in jobs:
+                        for name, seconds in job.phases.items():
+                            self.phases[name] = self.phases.get(name, 0.0) + seconds
+                for job, several in zip(jobs, made):
+                    self.serve(job, several)
+                    self.failures += job.notes
+                return
+            if undone:
+                self.drop()
+            self.failures.append(reason)
 
     def serve(self, job: Job, made: list[Compiled]):
         """From now on these serve. What reads results that earlier forms do not give takes their place."""

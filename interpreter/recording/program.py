@@ -43,8 +43,8 @@ class Segment:
     def walk(self):
         """This segment and all that follow."""
         yield self
-        for alternatives in self.branches.values():
-            for branch in alternatives:
+        for alternatives in list(self.branches.values()):
+            for branch in list(alternatives):
                 yield from branch.walk()
 
 
