@@ -83,7 +83,11 @@ class Entry:
         chain = cut(recorded.trace, recorded.result, recorded.writes, recorded.tail)
         alternatives = exit_segment.branches.setdefault(answer_key(answer), [])
         if len(exit_segment.branches) > BRANCHES or len(alternatives) > BRANCHES:
-            self.tail = f"{exit_segment.check.question}: the answer keeps changing, at {exit_segment.check.where}"
+            check = exit_segment.check
+            if len(exit_segment.branches) > BRANCHES:
+                self.tail = f"{check.question} has had more than {BRANCHES} answers, at {check.where}"
+            else:
+                self.tail = f"what is read after {check.question} was {answer!r} keeps changing, at {check.where}"
             return
         branch = chain[exit.depth + 1:]
         if not branch:
@@ -132,7 +136,9 @@ def guard_key(guard):
         return type(guard)
     value = getattr(guard, "value", None)
     known = id(value) if isinstance(guard, guards.Identity) else None
-    return type(guard), guard.source.identity(), guard.expected(), known
+    key = getattr(guard, "key", None)
+    key = (type(key), key) if type(key) in (str, int, bool) else id(key)
+    return type(guard), guard.source.identity(), guard.expected(), known, key
 
 
 class SideExit(Exception):

@@ -118,9 +118,18 @@ class Jit:
                     entry.add_branch(exit, recorded, (args, kwargs))
                 except Exception as error:
                     self.warn_of(error)
+            if entry.tail is not None:
+                self.give_up(entry)
         elif exit.segment.origin is not None and not recorded.trace.raised:
             entry.program.failed(exit.error)
         return recorded.value
+
+    def give_up(self, entry):
+        """An entry whose program is left in ever new ways serves no more: its calls run the original."""
+        text = f"{describe(self.original)}: {entry.tail}. Such calls are run as they are from now on"
+        if self.sharp_edges == "error":
+            raise SharpEdge(text)
+        warnings.warn(text, stacklevel=user_level())
 
     def record(self, args, kwargs, replay=None):
         return record(self.original, self.names, args, kwargs, frozenset(self.changing), self.ledger, replay)
@@ -135,7 +144,8 @@ class Jit:
             if self.dynamic is not False:
                 for entry in stats.entries:
                     self.note_change(entry.prologue.failing(args, kwargs), args, kwargs)
-            self.changes.update(text.partition(" was ")[0].partition(" had ")[0] for text in missed[:1])
+            for entry in stats.entries[:1]:
+                self.changes.update(map(str, entry.prologue.changed_sources(args, kwargs)))
             if len(stats.entries) >= MANY and not self.warned:
                 self.warned = True
                 often = ", ".join(f"{source} ({count} times)" for source, count in self.changes.most_common(3))

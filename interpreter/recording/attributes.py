@@ -66,8 +66,8 @@ class Attributes(Machine):
         """The entry of an outside class's `__dict__`."""
         space = self.class_spaces.get(kind)
         if space is None:
-            names = kind.__dict__
-            space = self.class_spaces[kind] = Outside(names, sources.Pinned(names, kind.__qualname__))
+            source = sources.ClassDict(kind)
+            space = self.class_spaces[kind] = Outside(source.value, source)
         return space
 
     # Reading

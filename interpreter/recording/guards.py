@@ -13,7 +13,7 @@ import torch
 from torch._C._dynamo.guards import GlobalStateGuard
 from torch.utils._device import DeviceContext
 
-from interpreter.recording.naming import Binder, bind_key, describe_tensor, same_objects, short
+from interpreter.recording.naming import Binder, a_kind, bind_key, describe_tensor, same_objects, short
 from interpreter.recording.sources import Source
 
 
@@ -105,10 +105,10 @@ class Type(Guard):
         return f"type({value}) is {bind(self.kind)}"
 
     def expected(self):
-        return f"is a {self.kind.__qualname__}"
+        return f"is {a_kind(self.kind)}"
 
     def found(self, value):
-        return f"a {type(value).__qualname__}"
+        return a_kind(type(value))
 
 
 class Identity(Guard):

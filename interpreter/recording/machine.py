@@ -23,6 +23,7 @@ from interpreter.recording.questions import Questions
 from interpreter.recording.special import ROUTES, SPECIAL_KINDS, is_ours
 from interpreter.recording.trace import Trace
 from interpreter.recording.watching import HASHING, WatchedCalls, WatchedSteps, watched
+from interpreter.vm.errors import InterpreterError
 from interpreter.vm.machine import Machine
 
 SPECIAL_KINDS.update(caches.KINDS)
@@ -85,6 +86,11 @@ class RecordingMachine(
             fault = fault_at(frame, error)
             raise fault from (error if fault is not error else None)
         return super().raised(frame, error)
+
+    def fault(self, frame, error, fault):
+        if isinstance(fault, InterpreterError):  # it names the line and the instruction already
+            return InterpreterError(str(fault))
+        return super().fault(frame, error, fault)
 
     def forget_numbers(self):
         """The trace has ended: the numbers in the frames are plain ones from here on."""

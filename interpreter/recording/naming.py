@@ -41,6 +41,8 @@ def short(value) -> str:
         return describe_tensor(value)
     if isinstance(value, types.ModuleType):
         return value.__name__
+    if isinstance(value, types.CodeType):
+        return f"the code of {value.co_qualname} at {value.co_filename}:{value.co_firstlineno}"
     if callable(value) and hasattr(value, "__qualname__"):
         return f"{getattr(value, '__module__', None)}.{value.__qualname__}"
     try:
@@ -54,6 +56,12 @@ def short(value) -> str:
 def label(value) -> str:
     """The same without asking any of the user's Python code: the class of what shows itself."""
     return short(value) if quiet(value, ("__repr__", "__str__")) else f"a {type(value).__qualname__}"
+
+
+def a_kind(kind: type) -> str:
+    """The name of a class with its article."""
+    name = kind.__qualname__
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
 
 
 def describe_tensor(value, dynamic=frozenset()) -> str:

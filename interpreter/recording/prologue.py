@@ -102,6 +102,20 @@ class Prologue:
                 return text
         return "a guard that no longer fails when it is looked at again"
 
+    def changed_sources(self, args, kwargs) -> list[Source]:
+        """The sources of the guards that do not hold, but for what hangs on another of them."""
+        found: list[Source] = []
+        for guard in self.guards:
+            source = guard.source
+            if source is None or why_not(guard, (args, kwargs)) is None:
+                continue
+            above = source
+            while above is not None and above not in found:
+                above = above.parent
+            if above is None:
+                found.append(source)
+        return found
+
     def failing(self, args, kwargs) -> Guard | None:
         """The first guard that does not hold."""
         for guard in self.guards:

@@ -95,6 +95,19 @@ class Pinned(Source):
         return self.name
 
 
+class ClassDict(Pinned):
+    """The view of a class's `__dict__`: a new object each time, and the same names."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: type):
+        super().__init__(kind.__dict__, kind.__qualname__)
+        self.kind = kind
+
+    def identity(self):
+        return ClassDict, id(self.kind)
+
+
 class Dict(Source):
     """The `__dict__` of an object."""
 

@@ -138,6 +138,7 @@ class Bag:
 
     def __iadd__(self, more):
         self.items.extend(more)
+        del self.items[:-5]
         return self
 
     def __enter__(self):

@@ -90,6 +90,41 @@ def test_what_keeps_changing_is_named_after_eight_entries():
     assert warning.filename == __file__
 
 
+def test_all_that_keeps_changing_is_named():
+    def f(x, name, options, n):
+        return x * len(name) + len(options["text"]) + n
+
+    jitted = jit(f)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for i in range(10):
+            jitted(X(), f"name {i}", {"text": f"text {i}"}, 1)
+    (warning,) = caught
+    assert "name (8 times), options['text'] (8 times); the last time name was 'name 7'" in str(warning.message)
+
+
+def test_a_check_with_ever_new_answers_is_given_up_and_said():
+    def f(x, names):
+        return x * len(names[int(x.sum().item())])
+
+    names = ["a" * (i + 1) for i in range(40)]
+    line = f.__code__.co_firstlineno + 1
+    jitted = jit(f)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for i in range(14):
+            x = torch.full((1,), float(i))
+            assert torch.equal(jitted(x, names), x * (i + 1))
+    (warning,) = caught
+    assert f"has had more than 8 answers, at {__file__}:{line}" in str(warning.message)
+    assert warning.filename == __file__
+    assert jitted.stats.entries[0].tail in str(warning.message)
+    strict = jit(f, sharp_edges="error")
+    with pytest.raises(SharpEdge, match="more than 8 answers"):
+        for i in range(14):
+            strict(torch.full((1,), float(i)), names)
+
+
 def test_sharp_edges_warn_and_raise_at_the_users_line():
     def f(x):
         y = x * 2
@@ -131,6 +166,9 @@ def test_explain_tells_all_of_it():
         "check:",
         "was True",
         "write: f.log.append()",
+        "where it is True:",
+        "where it is False:",
+        "result: v",
         "routes:",
         f"{__file__}:{f.__code__.co_firstlineno + 2}",
         "made because: n was 2, is 3",
@@ -174,7 +212,7 @@ def test_a_fault_in_the_middle_is_not_the_users(monkeypatch):
         patch.setattr(Trace, "read_key", broken)
         with pytest.raises(
             InterpreterError,
-            match=rf"{__file__}:{line}: recording the instruction BINARY_\w+ failed with AttributeError: broken",
+            match=rf"^{__file__}:{line}: recording the instruction BINARY_\w+ failed with AttributeError: broken",
         ):
             jit(f)({"scale": 2}, X())
 
