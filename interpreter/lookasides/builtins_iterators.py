@@ -13,14 +13,17 @@ def runs_python(args, kwargs):
     return len(args) > 1 or bool(args) and not iterated_natively(args[0])
 
 
+NONE = object()
+
+
 @lookaside(iter, native=True, needed=runs_python)
-def iter_(machine, iterable, /, *sentinel):
+def iter_(machine, iterable, sentinel=NONE, /):
     """An iterator over an iterable, or over what a callable gives until that equals the sentinel."""
-    if not sentinel:
+    if sentinel is NONE:
         return machine.iterate(iterable)
-    if len(sentinel) > 1 or not callable(iterable):
-        return machine.original(iter, [iterable, *sentinel])
-    return machine.original(iter, [machine.reentered(Produced(iterable, sentinel[0])), NEVER])
+    if not callable(iterable):
+        return machine.original(iter, [iterable, sentinel])
+    return machine.original(iter, [machine.reentered(Produced(iterable, sentinel)), NEVER])
 
 
 class Never(Host):

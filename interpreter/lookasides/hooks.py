@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from interpreter.lookasides.purity import effect_of
 from interpreter.vm.lookups import Host, derives, mro_of, ready, verdicts
 from interpreter.vm.lookups import namespace_of as members_of
 
@@ -149,11 +150,18 @@ def plain(value: Any) -> bool:
 
 
 def native(function: Any) -> bool:
-    """A callable written in C: a builtin function or method, a descriptor, a builtin class. None counts as one."""
+    """A callable written in C that may be called out of sight: a builtin function, method or class that writes nothing,
+    and reads nothing but its arguments. None counts as one."""
     kind = type(function)
-    if function is None or id(kind) in NATIVE_CALLABLES:
+    if function is None:
         return True
-    return kind is type and not flags_of(function) & HEAP_TYPE
+    if id(kind) in NATIVE_CALLABLES:
+        owner = getattr(function, "__self__", None)
+        if owner is not None and not atom(owner) and type(owner) not in (types.ModuleType, type):
+            return False
+    elif kind is not type or flags_of(function) & HEAP_TYPE:
+        return False
+    return effect_of(function) in ("pure", "reads")
 
 
 def not_plain(args: Sequence, kwargs: dict | None) -> bool:

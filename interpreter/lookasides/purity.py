@@ -131,7 +131,7 @@ OPERATOR_WRITERS = {"setitem": SEEING, "delitem": SEEING} | dict.fromkeys(
     writes("changes its first argument where that is mutable", needs_old=True))
 OPERATOR_OPAQUE = {"call": "calls its argument"}
 MATH_READERS = "dist fsum gcd hypot lcm prod sumprod"
-FUNCTOOLS = {"reduce": Effect("opaque", "calls its argument"), "cmp_to_key": PURE, "partial": READS}
+FUNCTOOLS = {"reduce": READS, "cmp_to_key": PURE, "partial": READS}
 
 
 def iterator_types() -> list[type]:

@@ -16,6 +16,7 @@ import types
 import torch
 
 from interpreter.lookasides.hooks import in_python
+from interpreter.vm.lookups import has
 
 ITERATING = {
     zip, map, filter, enumerate, sum, min, max, sorted, list, tuple, set, frozenset, dict, any, all, iter, reversed,
@@ -24,7 +25,8 @@ ITERATING = {
     list.extend, str.join, set.update, set.union, set.intersection, set.difference, frozenset.union, dict.update,
     dict.fromkeys,
     collections.deque.extend, collections.deque.extendleft,
-    *(member for member in vars(itertools).values() if isinstance(member, type)),
+    *(member for member in vars(itertools).values() if isinstance(member, type)
+      and member not in (itertools.count, itertools.repeat)),
 }
 CALLING = {
     map, filter, sorted, min, max, functools.reduce, list.sort, itertools.accumulate, itertools.starmap,
@@ -36,6 +38,8 @@ PYTHON_CALLABLES = (types.FunctionType, types.MethodType)
 
 def python_reached(callable, args, kwargs):
     """The argument through which `callable` would run Python code, or None."""
+    if callable is iter and not (args and has(type(args[0]), "__call__")):
+        calling = False
     values = (*args, *kwargs.values()) if kwargs else args
     try:
         iterating, calling = callable in ITERATING, callable in CALLING

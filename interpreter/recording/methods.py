@@ -10,10 +10,11 @@ import types
 from interpreter.lookasides.lent import Lent
 from interpreter.lookasides.machinery import done
 from interpreter.lookasides.purity import effect
-from interpreter.lookasides.registry import qualified_name
+from interpreter.lookasides.registry import find, qualified_name
 from interpreter.recording import guards, sources
 from interpreter.recording.asked import COMPARING, EQUALITY
 from interpreter.recording.containers import CONTAINERS, DICTS, HASHED
+from interpreter.recording.hidden import hides
 from interpreter.recording.numbers import plain
 from interpreter.recording.outside import MISSING, is_constant
 from interpreter.recording.special import (
@@ -140,7 +141,8 @@ class MethodCalls(Machine):
         if kwargs:
             kwargs = {key: self.see(value) for key, value in kwargs.items()}
         if entry is None:
-            if id(target) in trace.outside:
+            if id(target) in trace.outside and changeable(descriptor, target, args) and not refused(
+                    descriptor, args, kwargs):
                 self.sharp(
                     descriptor, f"changes {trace.outside[id(target)].source}, an outside object of a native type"
                 )
@@ -159,6 +161,24 @@ class MethodCalls(Machine):
             return self.write_whole(entry, function, *others)
         self.sharp(descriptor, "writes an argument that is not its first")
         return descriptor(*args, **(kwargs or {}))
+
+
+def changeable(function, target, args) -> bool:
+    """Whether a native function may change an object: not if that keeps nothing that C code alone can see, or is not
+    what the function is for."""
+    kind = type(target)
+    if function in (setattr, delattr) and not isinstance(args[1], str):
+        return False
+    owner = getattr(function, "__objclass__", object)
+    operators = getattr(function, "__module__", None) == "_operator" or function in (next, anext)
+    name = f"__{function.__name__.strip('_')}__"
+    return hides(kind) and issubclass(kind, owner) and (not operators or hasattr(kind, name))
+
+
+def refused(callable, args, kwargs) -> bool:
+    """Whether a callable that has a lookaside is given arguments that it complains of before it runs anything."""
+    standin = find(callable)
+    return standin is not None and not standin.accepts(args, kwargs)
 
 
 def settled(value):

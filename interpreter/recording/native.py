@@ -14,13 +14,13 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 import torch
 
 from interpreter.lookasides.purity import effect
-from interpreter.lookasides.registry import find, qualified_name
+from interpreter.lookasides.registry import qualified_name
 from interpreter.recording import torch_calls
 from interpreter.recording.arithmetic import computed
 from interpreter.recording.asked import ASKED
 from interpreter.recording.callbacks import python_reached
 from interpreter.recording.containers import CONTAINERS
-from interpreter.recording.methods import ASKS_TYPE, BOUND_NATIVE, NATIVE_METHODS, unbound
+from interpreter.recording.methods import ASKS_TYPE, BOUND_NATIVE, NATIVE_METHODS, refused, unbound
 from interpreter.recording.mode import deeply_plain, operate
 from interpreter.recording.numbers import TRACED, pin, plain
 from interpreter.recording.outside import HEAP, MISSING, is_constant
@@ -34,6 +34,7 @@ from interpreter.recording.special import (
 )
 from interpreter.recording.whole import call_whole
 from interpreter.vm.calls import native_key
+from interpreter.vm.lookups import has
 from interpreter.vm.machine import Machine
 
 SHOWING = {str, repr, format, ascii}
@@ -187,13 +188,13 @@ class NativeCalls(Machine):
         known = effect(callable)
         kind = known.kind
         if kind == "opaque":
-            kind = self.kind_of_unlisted(callable, args)
+            kind = "reads" if refused(callable, args, kwargs) else self.kind_of_unlisted(callable, args)
         if kind == "writes":
             return self.call_writer(callable, known, callable, args, kwargs)
         if callable is len and args and (entry := self.entry_of(args[0])) is not None:
             trace.read_length(entry)
             return super().call_native(callable, args, kwargs)
-        if kind == "opaque":
+        if kind == "opaque" and has(type(callable), "__call__"):  # else it complains that it can't be called
             self.sharp(callable, "native code that isn't known to be pure")
             return self.unrecorded(callable, args, kwargs)
         args = tuple(map(plain if callable in ASKS_TYPE else self.see, args))
@@ -222,8 +223,9 @@ class NativeCalls(Machine):
         if self.is_pure_here(callable) or is_new(callable) or self.in_our_code():
             return "reads"
         if isinstance(callable, type):
-            if len(args) == 3 and issubclass(callable, type):
-                return "opaque" if runs_hooks(args[2], args[1]) else "reads"
+            if issubclass(callable, type) and (len(args) == 3 or callable is type):
+                makes = [*map(type, args)] == [str, tuple, dict]  # or complains
+                return "opaque" if makes and runs_hooks(args[2], args[1]) else "reads"
             if id(callable) in self.trace.made or callable.__flags__ & HEAP:
                 return effect(native_base(callable)).kind
         return "opaque"
@@ -247,12 +249,6 @@ class NativeCalls(Machine):
             return self.unrecorded(callable, args, kwargs)
         with torch.overrides._pop_mode_temporarily():
             return operate(self.trace, callable, args, kwargs or {})
-
-
-def refused(callable, args, kwargs) -> bool:
-    """Whether a callable that has a lookaside is given arguments that it complains of before it runs anything."""
-    standin = find(callable)
-    return standin is not None and not standin.accepts(args, kwargs)
 
 
 def is_new(callable) -> bool:

@@ -20,14 +20,16 @@ from types import FunctionType, MethodType
 
 import torch
 
-from interpreter.lookasides.hooks import ATOM_IDS, WRAPPER_IDS, holder
+from interpreter.lookasides.hooks import ATOM_IDS, WRAPPER_IDS, holder, native
 from interpreter.lookasides.lent import TAKEN
+from interpreter.lookasides.purity import effect_of
 from interpreter.recording.diversion import Diversion, carried, closed, hooks_within, items_of
 from interpreter.recording.numbers import pin
 from interpreter.vm.calls import DESCRIPTORS
 from interpreter.vm.hiding import hidden
 from interpreter.vm.lookups import mro_of, namespace_of, verdicts
 from interpreter.vm.machine import Machine
+from interpreter.vm.reentry import Reentry
 
 # Special methods that the machine calls itself, or that native code does not ask of what it is given.
 MACHINES_OWN = frozenset(f"__{name}__" for name in (
@@ -90,10 +92,17 @@ def hooked(value, depth=3) -> bool:
     return depth > 0 and bool(deeper) and any(hooked(each, depth - 1) for each in items if id(type(each)) in deeper)
 
 
+def is_pure_function(function) -> bool:
+    """A native function or class whose result depends on the values of atoms alone."""
+    return native(function) and effect_of(function) == "pure"
+
+
 def harmless(frame) -> bool:
     """Python code that may run at any time (finalizers), or that the recording knows: torch's and our own."""
     module = frame.f_globals.get("__name__") or ""
-    return module.partition(".")[0] in ("torch", "interpreter", "enum") or frame.f_code.co_name == "__del__"
+    if frame.f_code.co_filename.startswith(LIBRARY[-1]):
+        return True  # our code in the user's namespace
+    return module.partition(".")[0] in ("torch", "interpreter", "enum", "copyreg") or frame.f_code.co_name == "__del__"
 
 
 class Watch:
@@ -297,6 +306,13 @@ class WatchedSteps(Machine):
             with Watch(self, type(iterator).__name__, (iterator,)):
                 return super().advance(iterator)
         return super().advance(iterator)
+
+    def reentered(self, function):
+        """Native code is going to call this: whatever may read or write something else than its arguments, or is not to
+        be called on outside ones unseen, is called in the machine."""
+        if self.trace.ended is not None or is_pure_function(function) or not callable(function):
+            return super().reentered(function)
+        return Reentry(self, function)
 
     def unpack(self, iterable):
         if self.hooks_about and id(type(iterable)) in ASKING and self.to_watch(iterable):

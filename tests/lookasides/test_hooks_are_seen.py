@@ -243,6 +243,19 @@ WRITES = {
     "update a dict": (dict, lambda held, n: held.update(Named(n))),
     "extend a deque": (collections.deque, lambda held, n: held.extendleft(Counted(n))),
     "setdefault": (dict, lambda held, n: held.setdefault("key", []).append(n)),
+    "map of a method": (list, lambda held, n: list(map(held.append, [n, 2]))),
+    "map of a descriptor": (list, lambda held, n: list(map(list.insert, [held], [0], [n]))),
+    "map of a partial": (list, lambda held, n: list(map(functools.partial(held.insert, 0), [n]))),
+    "map of setattr": (list, lambda held, n: list(map(operator.setitem, [held.append(n) or held], [-1], [n + 1]))),
+    "filter by a method": (set, lambda held, n: list(filter(held.add, [n, 2]))),
+    "reduce by a method": (dict, lambda held, n: functools.reduce(held.setdefault, [1, n, 3])),
+    "accumulate by a method": (dict, lambda held, n: list(itertools.accumulate([1, n, 3], held.setdefault))),
+    "starmap of a method": (dict, lambda held, n: list(itertools.starmap(held.__setitem__, [(n, 2)]))),
+    "iter of a method": (list, lambda held, n: (held.extend([2, n, 3]), list(iter(held.pop, 2)))),
+    "factory that pops": (list, lambda held, n: (held.append(n), collections.defaultdict(held.pop)[1])),
+    "key that reads": (list, lambda held, n: (held.append(n), sorted([0, 1, 2], key=held.count))),
+    "predicate that reads": (dict, lambda held, n: (held.update({n: n}), list(filter(held.get, [1, 2])))),
+    "largest by what is held": (dict, lambda held, n: (held.update({n: -n}), max([1, 2, n], key=held.get))),
     "default factory": (lambda: collections.defaultdict(list), lambda held, n: held["key"].append(n)),
 }
 
@@ -255,3 +268,4 @@ def test_what_is_written_from_iterables_is_written_again(name):
     for n in (1, 1, 2, 1, 2, 2):
         assert told(recorded, ours, n) == told(write, theirs, n)
         assert ours == theirs
+    assert unrecorded(recorded) == []
