@@ -1,6 +1,5 @@
 """Calls: which route a callable takes, and how classes, bound methods and callable objects are taken apart."""
 
-import builtins
 import re
 from functools import partial
 from types import (
@@ -14,6 +13,7 @@ from types import (
 )
 
 from .binding import bind
+from .borrowed import DESCRIPTORS, STANDARD, call_from, looks
 from .code import OPTIMIZED
 from .frame import Frame
 from .hooks import Instance, Then, hooked
@@ -23,7 +23,6 @@ from .reentry import Reentry
 from .values import NULL
 
 BUILTINS = (BuiltinFunctionType, type(re.compile("").sub))  # the second knows the class that defines it
-DESCRIPTORS = (MethodDescriptorType, WrapperDescriptorType)
 
 
 class Calls:
@@ -214,45 +213,16 @@ class Calls:
         key = native_key(function)
         self.note(key, "lookaside" if self.is_listed(key, function) else "opaque")
         frame = self.frame
-        odd = frame.code is not None and frame.builtins is not STANDARD and not frame.plan.silent
-        if odd or (frame.code is not None and borrows(function)):
-            space = frame.globals
-            if odd or not dict.__contains__(space, "__builtins__"):
-                space = {**space, "__builtins__": frame.builtins}
-            return FunctionType(_borrowing, space)(function, args, kwargs or {})
+        if frame.code is not None:
+            odd = frame.builtins is not STANDARD and not frame.plan.silent
+            if odd or looks(function):
+                return call_from(frame, function, args, kwargs)
         return function(*args, **kwargs) if kwargs else function(*args)
 
 
-STANDARD = builtins.__dict__
 LISTED = ("name in the ledger",)
 qualname_of = type.__dict__["__qualname__"].__get__
 _type_call_slot = type.__dict__["__call__"]
-
-
-REDUCING = frozenset(("__reduce__", "__reduce_ex__"))
-
-
-def borrows(function):
-    """Does a native callable look at the globals of its caller? Those that make classes and type variables do.
-
-    Those of ``_abc`` call ``__subclasshook__``, which may look at its callers; iterators are reduced to a call of what
-    the caller's builtins have as ``iter``.
-    """
-    kind = type(function)
-    if issubclass(kind, type):
-        return issubclass(function, type) or namespace_of(function).get("__module__") == "typing"
-    if kind in DESCRIPTORS:
-        return function.__name__ in REDUCING
-    return kind is BuiltinFunctionType and (
-        function.__self__ is type or function.__module__ == "_abc" or function.__name__ in REDUCING
-    )
-
-
-def _call(function, args, kwargs):
-    return function(*args, **kwargs)
-
-
-_borrowing = _call.__code__
 
 
 def within(frame, body):

@@ -12,6 +12,7 @@ import sys
 import weakref
 from types import CoroutineType, FunctionType, GeneratorType
 
+from .borrowed import one_line
 from .code import OPTIMIZED, VARARGS, VARKEYWORDS
 from .current import current
 from .frame import Root, iterator_of
@@ -124,11 +125,9 @@ def shim_for(plan, code):
     body = _async_shim if plan.kind == 0x200 else _shim
     model = body.__code__
     flags = code.co_flags & ~(VARARGS | VARKEYWORDS) | OPTIMIZED | 0x02
-    # Each stretch of 8 units of code gets the user's first line (kind 13: a line, no columns; the line moves by 0).
-    lines = bytes([0x80 | 13 << 3 | 7, 0]) * (len(model.co_code) // 16 + 1)
     renamed = model.replace(
         co_name=code.co_name, co_qualname=code.co_qualname, co_filename=code.co_filename,
-        co_firstlineno=code.co_firstlineno, co_flags=flags, co_linetable=lines,
+        co_firstlineno=code.co_firstlineno, co_flags=flags, co_linetable=one_line(model.co_code),
     )  # fmt: skip
     note_shim(renamed, plan)
     return FunctionType(renamed, globals(), code.co_name)

@@ -324,11 +324,13 @@ def _tracers(name, setter, getter):
     @native(setter)
     def set_(machine, function, /):
         if not machine.can_trace:
-            return machine.call_native(setter, [function])
+            return machine.original(setter, [function])
         return tracing.begin(machine, name, None if function is getter() else function)
 
     @native(getter)
     def get_(machine):
+        if not machine.can_trace:
+            return machine.original(getter, [])
         found = getattr(machine.traces, name, None)
         return getter() if found is None else found
 
@@ -341,7 +343,7 @@ _tracers("profiler", sys.setprofile, sys.getprofile)
 def breakpoint_(machine, *args, **kwargs):
     hook = getattr(sys, "breakpointhook", NULL)
     if not machine.can_trace or hook is NULL:
-        return machine.call_native(breakpoint, args, kwargs)
+        return machine.original(breakpoint, args, kwargs)
     sys.audit("builtins.breakpoint", hook)
     return machine.call(hook, list(args), kwargs)
 
@@ -352,11 +354,11 @@ def breakpointhook_(machine, *args, **kwargs):
     path = os.environ.get("PYTHONBREAKPOINT") or "pdb.set_trace"
     module, dot, name = path.rpartition(".")
     if path == "0" or not machine.can_trace or not module and dot:
-        return machine.call_native(sys.__breakpointhook__, args, kwargs)
+        return machine.original(sys.__breakpointhook__, args, kwargs)
     try:
         hook = getattr(importlib.import_module(module or "builtins"), name)
     except Exception:
-        return machine.call_native(sys.__breakpointhook__, args, kwargs)
+        return machine.original(sys.__breakpointhook__, args, kwargs)
     return machine.call(hook, list(args), kwargs)
 
 

@@ -7,6 +7,7 @@ from sys import maxsize
 from types import FunctionType, MethodDescriptorType, WrapperDescriptorType
 
 from .attributes import discarding
+from .borrowed import call_for_user
 from .frame import Frame
 from .lookups import derives, lookup, special
 from .values import NULL
@@ -174,7 +175,9 @@ class Operators:
     def unary(self, symbol, a):
         native, name = UNARY[symbol]
         function = special(type(a), name)
-        return native(a) if function is None else self.call(function, [a])
+        if function is not None:
+            return self.call(function, [a])
+        return call_for_user(self, native, [a]) if type(a) is bool and symbol == "~" else native(a)
 
     def contains(self, item, container):
         kind = type(container)
@@ -205,7 +208,7 @@ class Operators:
             return answer
         if lookup(kind, "__bool__") is NULL and (function := special(kind, "__len__")) is not None:
             return checked_length(self.invoke(function, value)) != 0
-        return bool(value)
+        return call_for_user(self, bool, [value]) if value is NotImplemented else bool(value)
 
     def get_item(self, obj, key):
         kind = type(obj)

@@ -8,7 +8,7 @@ from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodDescri
 
 from ..attributes import NATIVE, _module_get, read_verdict
 from ..binding import bind
-from ..calls import REDUCING, STANDARD
+from ..borrowed import LOOKING, STANDARD
 from ..code import OPTIMIZED, Plan
 from ..frame import Frame, iterator_of
 from ..generators import FINISHED, RUNNING, SUSPENDED, LoopEnd, frame_of
@@ -330,9 +330,9 @@ def leads_nowhere(machine, function, args):
     route = machine.routes.get(function)
     if route is None:
         owner = function.__self__ if type(function) is BuiltinFunctionType else None
-        if owner is None:
-            return function.__name__ not in REDUCING
-        return type(owner) is ModuleType and owner.__name__ != "_abc"
+        if function.__name__ in LOOKING:
+            return False
+        return owner is None or type(owner) is ModuleType and owner.__name__ != "_abc"
     if type(route) is Native:
         return False
     return harmless(function, args)

@@ -130,3 +130,48 @@ def names_put_into_f_locals():
         return found, sorted(locals()), sorted(sys._getframe().f_locals)
 
     return f()
+
+
+def warnings_of_native_code():
+    """They are of the program's line, also where no Python code warns."""
+    import datetime
+    import warnings
+
+    def warned(action):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            action()
+        return [(each.category.__name__, str(each.message), each.filename, each.lineno) for each in seen]
+
+    def truth():
+        if NotImplemented:
+            return not NotImplemented
+
+    def inverted():
+        return ~(
+            True
+        )
+
+    def now():
+        return (
+            datetime.datetime.utcnow()
+        )
+
+    def then():
+        return [datetime.datetime.utcfromtimestamp(n) for n in (1, 2)]
+
+    def hidden_by_default():
+        warnings.simplefilter("ignore")
+        return ~True
+
+    def once(n):
+        for _ in range(2):
+            warnings.warn(f"{n}", DeprecationWarning)
+            n and NotImplemented and n
+
+    found = [warned(each) for each in (truth, inverted, now, then, hidden_by_default, lambda: once(1))]
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("default")
+        once(2)
+        once(2)
+    return found, [(str(each.message), each.lineno) for each in seen], "__warningregistry__" in globals()
