@@ -11,8 +11,8 @@ FRAMES = 16
 class _Nesting:
     """How many nested runs there are, in all threads, and the limit that the user's program knows.
 
-    The host's limit is raised for each run but the first, and exactly so: native code is to find its limit where CPython
-    has it.
+    The host's limit is raised for each run but the first, and exactly so: native code is to find its limit where
+    CPython has it.
     """
 
     def __init__(self):
