@@ -3,7 +3,7 @@
 from types import MappingProxyType
 from typing import ClassVar
 
-from . import instructions
+from . import debugging, evaluating, instructions, steering
 from .attributes import Attributes
 from .calls import Calls
 from .code import plan_for
@@ -150,4 +150,4 @@ class Machine(Names, Attributes, Operators, Calls, Iteration, Generators, Reentr
 Machine.table = Table(Machine, Machine)
 Machine.plans = Plans(Machine.table)
 
-__all__ = ["Machine", "instructions"]
+__all__ = ["Machine", "debugging", "evaluating", "instructions", "steering"]
