@@ -6,6 +6,7 @@ Exit status 2, with one line that says why, for a name that can't have a lookasi
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import re
 import sys
@@ -15,9 +16,11 @@ from typing import Any
 
 from interpreter.lookasides import find
 from interpreter.lookasides.inventory import in_c
+from interpreter.vm.natives import NATIVES
 
 ROOT = Path(__file__).parents[2]
 HOMES = {"builtins": "builtins_calls", "collections": "containers"}  # where the file is not named after the module
+CAME_WITH = {"itertools.batched": (3, 12), "math.sumprod": (3, 12), "math.fma": (3, 13)}
 HEADER = '''"""{module}: stand-ins for what is written in C."""
 from __future__ import annotations
 
@@ -44,6 +47,14 @@ class Refused(Exception):
 def resolve(name: str) -> tuple[types.ModuleType, Any]:
     """(module, callable) of a dotted name; of a plain one, in builtins. Raises Refused."""
     parts = name.split(".")
+    if not all(map(str.isidentifier, parts)):
+        raise Refused(f"{name!r} is not the dotted name of a callable; give one such as array.array")
+    if parts[0] == "torch":
+        raise Refused(f"{name}: functions of torch are operations of the program, and need no lookaside")
+    came = CAME_WITH.get(name)
+    if came is not None and sys.version_info < came:
+        raise Refused(f"{name}: Python {sys.version_info.major}.{sys.version_info.minor} has none, it came with "
+                      f"{came[0]}.{came[1]}; run this with a Python that has it")
     for count in range(len(parts) - 1, 0, -1):
         try:
             module = importlib.import_module(".".join(parts[:count]))
@@ -56,12 +67,16 @@ def resolve(name: str) -> tuple[types.ModuleType, Any]:
     for part in parts[count:]:
         target = getattr(target, part, None)
         if target is None:
+            if not count and importlib.util.find_spec(name.partition(".")[0]) is not None:
+                raise Refused(f"{name} is a module: say which of its callables, as in array.array")
             missing = ".".join(parts[count:])
             raise Refused(f"{name}: {module.__name__} has no {missing}; give a name such as array.array")
-    if not callable(target) or isinstance(target, types.ModuleType):
+    if not callable(target):
         raise Refused(f"{name} can't be called: a lookaside stands in for a function, method or class written in C")
     if not in_c(target):
         raise Refused(f"{name} is written in Python: it is interpreted as it is and needs no lookaside")
+    if target in NATIVES:
+        raise Refused(f"{name} is answered by the machine itself, and needs no lookaside")
     present = find(target)
     if present is not None:
         code = present.function.__code__
@@ -125,9 +140,11 @@ def write(name: str, root: Path = ROOT) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) != 1:
-        sys.stderr.write("usage: python -m interpreter.lookasides.new NAME, for example array.array\n")
-        return 2
+    asked = arguments in (["-h"], ["--help"])
+    if asked or len(arguments) != 1:
+        usage = "usage: python -m interpreter.lookasides.new NAME, for example array.array\n"
+        (sys.stdout if asked else sys.stderr).write(usage)
+        return 0 if asked else 2
     try:
         written = write(arguments[0])
     except Refused as reason:

@@ -224,7 +224,7 @@ class NativeCalls(Machine):
             return "reads"
         if isinstance(callable, type):
             if issubclass(callable, type) and (len(args) == 3 or callable is type):
-                makes = [*map(type, args)] == [str, tuple, dict]  # or complains
+                makes = len(args) == 3 and all(map(isinstance, args, (str, tuple, dict)))  # or complains
                 return "opaque" if makes and runs_hooks(args[2], args[1]) else "reads"
             if id(callable) in self.trace.made or callable.__flags__ & HEAP:
                 return effect(native_base(callable)).kind

@@ -65,6 +65,14 @@ def test_both_parts_are_written_and_run(copy):
         ("heapq.merge", "written in Python"),
         ("math.pi", "can't be called"),
         ("nowhere.at_all", "has no nowhere.at_all"),
+        ("array", "is a module"),
+        ("", "not the dotted name"),
+        ("..", "not the dotted name"),
+        ("array.", "not the dotted name"),
+        ("two words", "not the dotted name"),
+        ("torch.add", "operations of the program"),
+        ("super", "answered by the machine"),
+        ("itertools.batched", "came with 3.12" if sys.version_info < (3, 12) else "has a lookaside"),
     ],
 )
 def test_names_that_can_have_no_lookaside(name, why, capsys):
