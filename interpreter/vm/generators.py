@@ -6,8 +6,6 @@ and leaves the shim suspended; since the shim keeps no state of its own, both se
 the shim, so that what native code then throws into it reaches the frame.
 """
 
-import ctypes
-import functools
 import sys
 import weakref
 from types import CoroutineType, FunctionType, GeneratorType
@@ -18,7 +16,8 @@ from .current import current
 from .frame import Root, iterator_of
 from .hiding import hidden
 from .hooks import Hook
-from .pyframes import decref, incref, live_frame, note_shim, user_traceback
+from .origins import origin, put_origin
+from .pyframes import note_shim, user_traceback
 from .registry import VERSION
 from .unwinding import set_context
 from .values import NULL
@@ -153,42 +152,6 @@ def make_generator(frame):
     owner.key = id(generator)
     _owners[owner.key] = owner
     return generator
-
-
-def origin(frame, depth):
-    """Where a coroutine was made: (file, line, function) of at most ``depth`` frames."""
-    shown, found = live_frame(frame), []
-    while shown is not None and len(found) < depth:
-        found.append((shown.f_code.co_filename, shown.f_lineno, shown.f_code.co_name))
-        shown = shown.f_back
-    return tuple(found)
-
-
-async def _sample():
-    """A coroutine to look at."""
-
-
-@functools.cache
-def _place_of_origin():
-    """Where in a coroutine object, in bytes, lies the pointer to its ``cr_origin``."""
-    sample = _sample()  # made while origins are tracked
-    wanted = id(sample.cr_origin)
-    sample.close()
-    size = ctypes.sizeof(ctypes.c_void_p)
-    for place in range(2 * size, CoroutineType.__basicsize__, size):
-        if ctypes.c_void_p.from_address(id(sample) + place).value == wanted:
-            return place
-    return None
-
-
-def put_origin(coroutine, found):
-    """Set ``cr_origin``, which has no setter: CPython's warning about a coroutine never awaited reads it."""
-    place, old = _place_of_origin(), coroutine.cr_origin
-    if place is None or old is None:
-        return
-    incref(found)
-    ctypes.c_void_p.from_address(id(coroutine) + place).value = id(found)
-    decref(old)
 
 
 class Generators:
