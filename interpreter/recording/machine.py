@@ -6,6 +6,7 @@ trace note the step and then does it. When the trace has ended the hooks only do
 
 from __future__ import annotations
 
+import sys
 import types
 
 from interpreter.recording import caches, guards, modules, sources
@@ -179,8 +180,13 @@ class RecordingMachine(
 
     def import_name(self, frame, name, fromlist, level):
         module = super().import_name(frame, name, fromlist, level)
-        if self.trace.ended is None and isinstance(module, types.ModuleType):
-            self.trace.pinned(module, module.__name__)
+        trace = self.trace
+        if trace.ended is None and isinstance(module, types.ModuleType):
+            modules = trace.pinned(sys.modules, "sys.modules")
+            for key in (name, module.__name__):
+                if key in sys.modules and not (level and key == name):
+                    trace.read_key(modules, key)
+            trace.pinned(module, module.__name__)
         return module
 
     def import_from(self, module, name):

@@ -7,6 +7,7 @@ import collections
 import dataclasses
 import enum
 import functools
+import sys
 import types
 
 import torch
@@ -1005,3 +1006,25 @@ def descriptors_that_become_data_descriptors():
         ],
         hits=2,
     )
+
+
+@scene
+def modules_that_are_exchanged():
+    def space(n):
+        made = types.ModuleType("tests_made_module")
+        made.n = n
+        return made
+
+    one, two = space(1), space(2)
+    sys.modules["tests_made_module"] = one
+
+    def f(x):
+        import tests_made_module
+        from tests_made_module import n
+
+        return x * tests_made_module.n + n
+
+    def put(module):
+        return lambda: sys.modules.__setitem__("tests_made_module", module)
+
+    return Scene(f, [put(one), (X(),), (X(),), put(two), (X(),), (X(),), put(one), (X(),)], hits=2)
