@@ -146,6 +146,14 @@ def fromkeys_(iterable, value=None, /):
     return dict.fromkeys(entered(iterable), value)
 
 
+def filled(kind, iterable, value=None, /):
+    """What ``fromkeys`` does for a class derived from dict."""
+    made = kind()
+    for key in iterable:
+        made[key] = value
+    return made
+
+
 @lookaside(OrderedDict.fromkeys)
 def ordered_fromkeys_(iterable, value=None):
     """An OrderedDict with these keys, all of one value."""

@@ -243,7 +243,7 @@ def function_effects() -> Iterator[tuple[Any, Effect]]:
     for name, member in vars(itertools).items():
         if callable(member) and not name.startswith("_"):
             yield member, PURE if name in ("count", "repeat") else READS
-    yield from named(collections, "deque defaultdict OrderedDict", READS)
+    yield from named(collections, "deque defaultdict OrderedDict _tuplegetter", READS)
     yield collections._count_elements, SEEING  # type: ignore[attr-defined]
     yield from named(types, "MappingProxyType SimpleNamespace GenericAlias MethodType ModuleType FunctionType CodeType "
                             "CellType TracebackType", READS)

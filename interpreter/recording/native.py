@@ -13,8 +13,9 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 
 import torch
 
+from interpreter.lookasides.mappings import filled
 from interpreter.lookasides.purity import effect
-from interpreter.lookasides.registry import qualified_name
+from interpreter.lookasides.registry import find, qualified_name
 from interpreter.recording import torch_calls
 from interpreter.recording.arithmetic import computed
 from interpreter.recording.asked import ASKED
@@ -182,6 +183,11 @@ class NativeCalls(Machine):
             return self.known_effect(callable, args, kwargs)
         if callable is type and len(args) == 1:
             return type(plain(args[0]))
+        if type(callable) is BuiltinFunctionType and fills(callable, args, kwargs):
+            self.note(native_key(callable), "lookaside")
+            frame = self.enter(filled, [callable.__self__, *args], noted=True)
+            frame.plan.silent = True
+            return frame
         handler = SPECIAL_KINDS.get(type(callable))
         if handler is not None:
             return handler(self, callable, args, kwargs)
@@ -249,6 +255,19 @@ class NativeCalls(Machine):
             return self.unrecorded(callable, args, kwargs)
         with torch.overrides._pop_mode_temporarily():
             return operate(self.trace, callable, args, kwargs or {})
+
+
+def fills(callable, args, kwargs) -> bool:
+    """`fromkeys` of a class derived from dict: it makes an instance and sets its items, perhaps by Python code."""
+    owner = callable.__self__
+    return (
+        callable.__name__ == "fromkeys"
+        and isinstance(owner, type)
+        and issubclass(owner, dict)
+        and 1 <= len(args) <= 2
+        and not kwargs
+        and find(callable) is None
+    )
 
 
 def is_new(callable) -> bool:

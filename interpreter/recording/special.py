@@ -233,6 +233,7 @@ def reduce(machine, callable, args, kwargs):
     _heapq.heappop,
     _heapq.heapreplace,
     _heapq.heappushpop,
+    *(getattr(_heapq, name) for name in ("_heapify_max", "_heappop_max", "_heapreplace_max") if hasattr(_heapq, name)),
     _bisect.insort_left,
     _bisect.insort_right,
 )

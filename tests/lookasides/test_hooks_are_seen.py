@@ -131,6 +131,8 @@ USES = {
     "frozenset": lambda a, b: len(frozenset([a, b])),
     "fromkeys": lambda a, b: len(dict.fromkeys([a, b])),
     "fromkeys of a generator": lambda a, b: len(dict.fromkeys(each for each in [a, b])),
+    "fromkeys of a derived class": lambda a, b: len(Missing.fromkeys([a, b])) + len(
+        collections.defaultdict.fromkeys([a, b])),
     "groupby by key": lambda a, b: [len(list(group)) for _, group in itertools.groupby([1, 2], {1: a, 2: b}.get)],
     "itertools.count": lambda a, b: list(itertools.islice(itertools.count(1, a), 3)),
     "many keys": lambda a, b: len({1: a, 2: b, 3: a, 4: b, 5: a, a: 6, 7: b, 8: a, 9: 1, 10: 1, b: 2, 11: 4}),

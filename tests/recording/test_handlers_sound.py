@@ -225,6 +225,8 @@ HANDLED = {
     _heapq.heappush: [(written(lambda held: heapq.heappush(held, 2)), *LISTS)],
     _heapq.heappop: [(lambda held: (heapq.heappop(held), held), *LISTS)],
     _heapq.heapreplace: [(lambda held: (heapq.heapreplace(held, 2), held), *LISTS)],
+    **{getattr(_heapq, name): [(lambda held: (heapq.nsmallest(2, held), heapq.nsmallest(1, held, key=abs)), *LISTS)]
+       for name in ("_heapify_max", "_heappop_max", "_heapreplace_max") if hasattr(_heapq, name)},
     _heapq.heappushpop: [(lambda held: (heapq.heappushpop(held, 2), held), *LISTS)],
     _bisect.insort_left: [(written(lambda held: bisect.insort_left(held, 2)), *LISTS)],
     _bisect.insort_right: [(written(lambda held: bisect.insort_right(held, 2)), *LISTS)],
