@@ -139,7 +139,16 @@ def carried(value) -> Iterable:
         return BaseException.args.__get__(value)
     if issubclass(kind, weakref.ref):
         return (weakref.ref.__call__(value),)
-    return gc.get_referents(value)
+    return referred(value)
+
+
+def referred(value) -> list:
+    """What the garbage collector finds in an object. A tuple of its own may have empty places, which nothing but
+    the collector may pass: `zip_longest` drops what has ended there."""
+    found: list = []
+    for each in gc.get_referents(value):
+        found += gc.get_referents(each) if type(each) is tuple else [each]
+    return found
 
 
 def closed(kind) -> bool:

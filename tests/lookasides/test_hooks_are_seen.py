@@ -77,6 +77,16 @@ def added(a, b):
     return len(made)
 
 
+def held_back(steps):
+    """Steps an iterator that other native code is given in between."""
+    found = []
+    for each in steps:
+        found.append(len(list(map(sum, [each]))))
+        isinstance(steps, dict)
+        found.append(steps in [1, 2])
+    return found
+
+
 USES = {
     "in a list": lambda a, b: a in [b],
     "in a tuple": lambda a, b: a in (1, b),
@@ -133,6 +143,8 @@ USES = {
     "fromkeys of a generator": lambda a, b: len(dict.fromkeys(each for each in [a, b])),
     "fromkeys of a derived class": lambda a, b: len(Missing.fromkeys([a, b])) + len(
         collections.defaultdict.fromkeys([a, b])),
+    "zip_longest": lambda a, b: [x + y for x, y in itertools.zip_longest([a], [b, b, b], fillvalue=1)],
+    "zip_longest, held": lambda a, b: held_back(itertools.zip_longest([a], [b, b, b], [], fillvalue=1)),
     "groupby by key": lambda a, b: [len(list(group)) for _, group in itertools.groupby([1, 2], {1: a, 2: b}.get)],
     "itertools.count": lambda a, b: list(itertools.islice(itertools.count(1, a), 3)),
     "many keys": lambda a, b: len({1: a, 2: b, 3: a, 4: b, 5: a, a: 6, 7: b, 8: a, 9: 1, 10: 1, b: 2, 11: 4}),
