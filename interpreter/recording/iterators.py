@@ -43,6 +43,7 @@ LOOKING = {  # iterators that look at a dict or set, which may not change its si
     type(reversed({}.items())): (backwards, dict.items),
     type(iter(set())): (forwards, None),
 }
+GROUP = type(next(itertools.groupby([0]))[1])
 ORDERED = type(iter(collections.OrderedDict()))  # does not tell whether it gives keys, values or items
 SHARED = type(itertools.tee([])[0].__reduce__()[2][0])  # what the iterators of one `tee` have in common
 ITERATORS = frozenset(iterator_types()) - {ORDERED} | {SHARED}
@@ -65,7 +66,13 @@ def remake(value) -> tuple:
             made = value.__reduce__()
     except TypeError:
         raise Unknown(f"an iterator of the type {kind.__module__}.{kind.__qualname__} can't be made again") from None
+    if kind is GROUP and made[0] is iter:  # one that its groupby has left behind, which gives nothing more
+        return ended_group, (), None
     return (*made, None)[:3]
+
+
+def ended_group():
+    return [group for _, group in itertools.groupby((0, 1))][0]
 
 
 def looking(value, kind) -> tuple:

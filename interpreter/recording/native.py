@@ -200,8 +200,9 @@ class NativeCalls(Machine):
         if callable is len and args and (entry := self.entry_of(args[0])) is not None:
             trace.read_length(entry)
             return super().call_native(callable, args, kwargs)
-        if kind == "opaque" and has(type(callable), "__call__"):  # else it complains that it can't be called
-            self.sharp(callable, "native code that isn't known to be pure")
+        if kind == "opaque":
+            if has(type(callable), "__call__"):  # else it complains that it can't be called
+                self.sharp(callable, "native code that isn't known to be pure")
             return self.unrecorded(callable, args, kwargs)
         args = tuple(map(plain if callable in ASKS_TYPE else self.see, args))
         if kwargs:

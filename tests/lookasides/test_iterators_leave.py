@@ -102,6 +102,8 @@ MADE = {
     "pairwise": lambda held, x: itertools.pairwise(held),
     "tee": lambda held, x: started(itertools.tee(held)[1]),
     "groupby": lambda held, x: itertools.groupby(held, lambda value: value % 2),
+    "a group": lambda held, x: next(itertools.groupby(held))[1],
+    "a group left behind": lambda held, x: [group for _, group in itertools.groupby(held)][0],
     "partial": lambda held, x: map(functools.partial(operator.mul, 2), held),
 }
 
