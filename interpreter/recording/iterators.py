@@ -72,7 +72,8 @@ def remake(value) -> tuple:
 
 
 def ended_group():
-    return [group for _, group in itertools.groupby((0, 1))][0]
+    left_behind, _ = [group for _, group in itertools.groupby((0, 1))]
+    return left_behind
 
 
 def looking(value, kind) -> tuple:
