@@ -8,7 +8,7 @@ directories of the machine and the lookasides, and for no others.
 import builtins
 import os
 import sys
-from importlib.machinery import SOURCE_SUFFIXES, FileFinder, SourceFileLoader
+from importlib.machinery import BYTECODE_SUFFIXES, SOURCE_SUFFIXES, FileFinder, SourceFileLoader, SourcelessFileLoader
 
 BUILTINS = dict(vars(builtins))
 """The builtins as they were when the interpreter was imported."""
@@ -28,4 +28,5 @@ def keep() -> None:
     if os.path.isdir(here):  # it is not where the package lies in a zip file
         for folder in ("vm", os.path.join("vm", "instructions"), "lookasides"):
             path = os.path.join(here, folder)
-            sys.path_importer_cache[path] = FileFinder(path, (Loader, SOURCE_SUFFIXES))
+            kinds = (Loader, SOURCE_SUFFIXES), (SourcelessFileLoader, BYTECODE_SUFFIXES)
+            sys.path_importer_cache[path] = FileFinder(path, *kinds)
