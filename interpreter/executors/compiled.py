@@ -293,6 +293,8 @@ def part(trunk: list[Segment], job: Job, fakes: Fakes) -> Compiled:
             raise Unfit(
                 f"random numbers are drawn into a tensor made inside the call ({operation}, at {operation.where})"
             )
+        if operation.function is torch.Tensor.storage_offset:
+            raise Unfit(f"Python asks where in its memory a tensor begins, at {operation.where}")
         if observes_autograd(operation) and any(type(part) is Input for part in operation.args):
             where = f"{operation}, at {operation.where}"
             raise Unfit(f"autograd of a tensor from outside the call is changed or looked at ({where})")

@@ -318,12 +318,12 @@ class Fakes:
         and asked numbers)`, the same about asked numbers. None where nothing was assumed."""
         if not self.symbolic:
             return None, None
-        texts = self.shape_env.produce_guards(
-            [made for _, made in self.symbolic], [LocalSource(name) for name, _ in self.symbolic], ignore_static=True
+        texts = self.shape_env.produce_guards(  # not ignored: that a free size was taken to be one number
+            [made for _, made in self.symbolic], [LocalSource(name) for name, _ in self.symbolic], ignore_static=False
         )
         asked = {str(len(self.inputs) + number) for number in range(len(self.asked))}
         on_sizes, on_numbers = [], []
-        for text in dict.fromkeys(texts):
+        for text in dict.fromkeys(text for text in texts if "storage_offset" not in text):
             names = set(re.findall(r"L\['t(\d+)'\]", text))
             (on_numbers if names & asked else on_sizes).append(
                 "(" + re.sub(r"L\['t(\d+)'\]", r"inputs[\1]", text) + ")"

@@ -469,3 +469,28 @@ def test_a_model_on_a_backend_of_ones_own():
 def test_the_zoo(model, workload, executor):
     if select([model])[0].supports(workload) is None:
         check_cell(model, workload, executor, exact=executor == "aot")
+
+
+def test_a_loop_over_a_size_that_changes():
+    """As long as the size that was compiled for, and not for others."""
+
+    def f(x):
+        total = 0
+        for i in range(x.size(0)):
+            total = total + x[i] * i
+        return total
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotCompiled)  # an index that may be out of range
+        agree(f, *(tensor(n, 2) for n in (2, 3, 4, 2, 3, 4, 5, 3)), executor="aot", hits=3)
+
+
+def test_where_a_tensor_begins_is_asked_each_time():
+    def f(x):
+        return x * (x.storage_offset() + 1)
+
+    def rows(n):
+        return lambda: (torch.arange(12.0).view(4, 3)[n : n + 2],)
+
+    with pytest.warns(NotCompiled, match="where in its memory a tensor begins"):
+        agree(f, rows(0), rows(0), rows(1), rows(2), rows(1), executor="aot")

@@ -230,7 +230,7 @@ class Grammar:
         self.loops += 1
         name = f"turns{self.loops}"
         self.put(indent, f"{name} = 0")
-        self.put(indent, f"while {self.condition(1)} and {name} < 3:")
+        self.put(indent, f"while ({self.condition(1)}) and {name} < 3:")
         self.put(indent + 1, f"{name} += 1")
         self.block(indent + 1, depth - 1, 2)
 
