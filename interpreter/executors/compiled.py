@@ -337,7 +337,7 @@ def apart(compiled: Compiled, job: Job, fakes: Fakes):
         if not piece.writes:
             continue
         memories = {memory(value) for operation in piece.operations for value in fakes.written.get(operation.index, ())}
-        taken = [(each, fakes.value(each)) for each in piece.takes]
+        taken = [(each, fakes.known(each)) for each in piece.takes]
         hit = [memory(value) for _, value in taken if isinstance(value, torch.Tensor) and memory(value) in memories]
         if len(set(hit)) < len(hit):
             raise Unfit("a graph writes to memory that several of its inputs share")
@@ -364,7 +364,7 @@ def compile_pieces(job: Job, made: list[Compiled], fakes: Fakes, backend) -> flo
                 if piece is not None and (piece.gives or piece.writes):
                     piece.graph = GraphWriter(piece.takes).write(piece.operations, piece.gives)
                     examples = [
-                        fakes.value(template) if type(template) is Input else fakes.fresh(fakes.value(template))
+                        fakes.known(template) if type(template) is Input else fakes.fresh(fakes.known(template))
                         for template in piece.takes
                     ]
                     started = time.perf_counter()

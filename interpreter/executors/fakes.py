@@ -272,17 +272,19 @@ class Fakes:
         """The fake that a template stands for. Raises Unfit where it isn't known."""
         kind = type(template)
         if kind is Ref or kind is Input:
-            found = (
-                self.values.get(template.index, UNKNOWN)
-                if kind is Ref
-                else self.inputs.get(template.source.identity(), UNKNOWN)
-            )
+            found = self.known(template)
             if found is UNKNOWN or (
                 self.spoiled and any(memory(tensor) in self.spoiled for tensor in tensors_in(found))
             ):
                 raise Unfit(f"{template} is not known before it runs")
             return found
         return self.build(template, self.value) if kind is Build else template
+
+    def known(self, template):
+        """The fake that a Ref or an Input stood for when it was taken, whatever became of it since; or UNKNOWN."""
+        if type(template) is Ref:
+            return self.values.get(template.index, UNKNOWN)
+        return self.inputs.get(template.source.identity(), UNKNOWN)
 
     def build(self, template, value):
         """The container that a template stands for, from what `value` gives for its parts."""
@@ -311,7 +313,7 @@ class Fakes:
             value
         ):  # it depends on data: unless it is so for all data only the call itself can tell
             return type(value) is torch.SymBool and statically_known_true(value if answer else torch.sym_not(value))
-        return (bool(value) if type(value) is torch.SymBool else value) == answer
+        return (bool(value) if type(answer) is bool else value) == answer
 
     def conditions(self):
         """Two functions: `holds(inputs)`, whether all that was assumed about free sizes is so, and `agrees(inputs

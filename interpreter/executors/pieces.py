@@ -191,7 +191,7 @@ class Parting:
         piece.takes = self.taken(piece, inside)
         fakes = self.fakes
         objects = self.objects(piece.takes)
-        taken = {memory(fakes.value(template)) for template in objects.values()}
+        taken = {memory(fakes.known(template)) for template in objects.values()}
         for index in inside:
             for value in tensors_in(fakes.values[index]) if isinstance(fakes.values[index], torch.Tensor) else ():
                 objects.setdefault(id(value), Ref(index))
@@ -232,7 +232,7 @@ class Parting:
         """The tensors that a piece takes, by identity: which template gives each."""
         found: dict = {}
         for template in takes:
-            value = self.fakes.value(template)
+            value = self.fakes.known(template)
             if isinstance(value, torch.Tensor):
                 found.setdefault(id(value), template)
         return found
@@ -268,7 +268,7 @@ class Parting:
     def known(self, template):
         if type(template) not in (Ref, Input):
             return None
-        value = self.fakes.value(template)
+        value = self.fakes.known(template)
         return value if isinstance(value, torch.Tensor) else None
 
     def taken(self, piece, inside) -> list:

@@ -121,6 +121,15 @@ def test_sizes_that_depend_on_data_are_in_the_graph():
     agree(f, make(0.0), make(-9.0), make(9.0), make(0.3), graphs=[1])
 
 
+def test_what_comes_before_code_of_the_users_is_a_graph():
+    def f(x, y):
+        a = x + y.sin()
+        y.requires_grad_(Double.apply(x).requires_grad)
+        return a, y
+
+    agree(f, *[lambda: (torch.randn(4), torch.zeros(4))] * 3, graphs=[1])
+
+
 def test_prints_and_random_numbers_are_done_between_graphs(capsys):
     def f(x):
         y = x.sin()
