@@ -28,7 +28,9 @@ OPERATORS = {abs, round, pow, *(getattr(operator, name) for name in (*UNARY, *BI
              *IN_PLACE.values()}
 COMPARISONS = {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge}
 CHOOSING = {min, max}
-NUMBERS = (int, float, *TRACED)
+CONSUMING = {sum, min, max, sorted, math.fsum, math.prod, bytes, bytearray}
+NUMBERS = (int, float, bool, *TRACED)
+ANSWER_FIRST = {float, bool}  # of a number beside them these take an int's subclass for an int
 KNOWN = {int, float, sum, divmod} | COMPUTING | TELLING | COMPARISONS | OPERATORS | CHOOSING
 
 
@@ -40,10 +42,10 @@ def computed(trace, callable, args, kwargs):
         return MISSING
     if not known or kwargs:
         return MISSING
-    listed = args[0] if len(args) == 1 and (callable in CHOOSING or callable is sum) else None
-    items = listed if type(listed) in (list, tuple) and trace.find(listed) is None else args
+    given = args[0] if len(args) == 1 and (callable in CHOOSING or callable is sum) else None
+    items = given if type(given) in (list, tuple) and trace.find(given) is None else args
     kinds = set(map(type, items))
-    if not kinds <= {bool, *NUMBERS} or kinds.isdisjoint(TRACED):
+    if not kinds <= {*NUMBERS} or kinds.isdisjoint(TRACED):
         return MISSING
     if callable in TELLING or callable in COMPARISONS:
         return trace.ask_number(callable, *args)
@@ -55,13 +57,25 @@ def computed(trace, callable, args, kwargs):
     if callable is divmod:
         return trace.number(operator.floordiv, args), trace.number(operator.mod, args)
     if callable is sum:
-        return trace.number(summed, tuple(items))
+        return trace.number(summed, tuple(items)) if items is given else MISSING
     if callable in CHOOSING:
         return choose(trace, callable, items, kinds) if len(items) > 1 else MISSING
     if len(args) != 1:
         return MISSING
     number = args[0]
     return number if isinstance(number, float) == (callable is float) else trace.number(callable, args)
+
+
+def listed(trace, callable, args):
+    """The arguments, with the items of an iterator in a list: native code would take a number among them, as it comes,
+    for a plain one."""
+    try:
+        known = callable in CONSUMING
+    except TypeError:
+        return args
+    if not known or not args or not hasattr(type(args[0]), "__next__") or trace.find(args[0]) is not None:
+        return args
+    return (list(args[0]), *args[1:])
 
 
 def summed(*items):

@@ -17,7 +17,7 @@ from interpreter.lookasides.mappings import filled
 from interpreter.lookasides.purity import effect
 from interpreter.lookasides.registry import find, qualified_name
 from interpreter.recording import torch_calls
-from interpreter.recording.arithmetic import computed
+from interpreter.recording.arithmetic import computed, listed
 from interpreter.recording.asked import ASKED
 from interpreter.recording.callbacks import python_reached
 from interpreter.recording.containers import CONTAINERS
@@ -69,8 +69,11 @@ class NativeCalls(Machine):
             handler = None
         if handler is not None:
             return handler(self, callable, args, kwargs)
-        if trace.numbered and (number := computed(trace, callable, args, kwargs)) is not MISSING:
-            return number
+        if trace.numbered:
+            args = listed(trace, callable, args)
+            number = computed(trace, callable, args, kwargs)
+            if number is not MISSING:
+                return number
         reached = python_reached(unbound(callable) if kind in BOUND_NATIVE else callable, args, kwargs)
         if reached is not None and not self.in_our_code() and not refused(callable, args, kwargs):
             self.sharp(

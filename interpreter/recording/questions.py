@@ -11,7 +11,7 @@ import operator
 import torch
 
 from interpreter.recording import guards, sources
-from interpreter.recording.arithmetic import NUMBERS, computed
+from interpreter.recording.arithmetic import ANSWER_FIRST, NUMBERS, computed
 from interpreter.recording.containers import CONTAINERS, HASHED, PLAIN
 from interpreter.recording.numbers import TRACED, pin, plain
 from interpreter.recording.outside import HEAP, SEQUENCES, is_constant
@@ -105,8 +105,10 @@ class Questions(Machine):
                 trace.guard(guards.Identity(asked.source, item))
             if type(item) in TRACED:
                 item = pin(item)
-        elif type(item) in TRACED and isinstance(container, SEQUENCES) and float in map(type, container):
-            item = pin(item)  # a float answers first, and takes the number for a plain one
+        elif type(item) in TRACED and isinstance(container, (tuple, *SEQUENCES)) and not (
+            ANSWER_FIRST.isdisjoint(map(type, container))
+        ):
+            item = pin(item)
         elif trace.ended is None and isinstance(container, CONTAINERS):
             self.ask_identities(item, container)
         return super().contains(item, container)

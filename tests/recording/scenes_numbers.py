@@ -401,6 +401,25 @@ def floats_that_hold_an_int_that_changes():
 
 
 @scene
+def numbers_that_iterators_give():
+    def f(x, n):
+        parts = sum(v for v in (0.5, n)), max(v for v in (1.5, n)), min(map(lambda v: v * n, (1, 2.5)))
+        more = sorted(v for v in (2.5, n)), math.fsum(v for v in (n, 0.25)), math.prod(v for v in (n, 2)), bytes([n, 1])
+        return x, parts, more, sum((v * n for v in (1, 2)), 0.5), sum([x, x * n]), sum(v for v in (x, n)), bytes(n)
+
+    return Scene(f, [(X(), n) for n in (1, 2, 3, 4, 2, 1)])
+
+
+@scene
+def truths_beside_ints_that_change():
+    def f(x, n):
+        told = [True < n, False == n, n >= True, n in (True, 3), True in [n], (True, 2) == (n, 2)]
+        return x * (True + n), told, True & n, n | False, True * n, sum([True, n]), max(True, n)
+
+    return Scene(f, [(X(), n) for n in (0, 1, 2, 3, 1, 0, 2)])
+
+
+@scene
 def numbers_in_objects_that_are_containers():
     class Table(dict):
         __slots__ = ("n",)
