@@ -32,28 +32,21 @@ PATIENCE = 5.0
 def guard(work: Callable[[int], object], report: int, parent: int):
     """Runs `work`, given the id of this process, in a process of its own, and never returns. `report` is a pipe for two
     lines: that process's id, and its wait status once everything is over. SIGTERM, and the end of `parent`, end it
-    early.
+    early. To be called in what `fork` has made.
     """
     try:
-        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         adopt(parent)
         folder = temporary()
         this = os.getpid()
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         pid = os.fork()
         if pid == 0:
             os.close(report)
-            for number in ENDING:
-                signal.signal(number, signal.SIG_DFL)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
             work(this)
             os._exit(70)
-        for number in ENDING:
-            signal.signal(number, lambda *_: end(pid))
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
         say(report, pid)
         status = outlive(pid)
-        for number in ENDING:
-            signal.signal(number, signal.SIG_IGN)
         sweep()
         if folder:
             shutil.rmtree(folder, ignore_errors=True)
@@ -62,6 +55,22 @@ def guard(work: Callable[[int], object], report: int, parent: int):
         print(f"harness: the process that watches over a cell failed: {error!r}", file=sys.stderr, flush=True)
     finally:
         os._exit(0)
+
+
+def fork() -> int:
+    """os.fork, with the signals that end a process held back in the child until it calls `listen`: what the parent does
+    at them is not for the child to do, and one that came too early would be lost.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    pid = os.fork()
+    if pid:
+        listen()
+    return pid
+
+
+def listen():
+    """Lets the signals through that `fork` holds back."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
 
 
 def adopt(parent: int):
@@ -105,11 +114,17 @@ def end(pid: int):
 
 
 def outlive(pid: int) -> int:
-    """Waits for the process, and for all that ends before it. Its wait status."""
+    """Waits for the end of the process, and brings it about when a signal asks for that. Its wait status.
+
+    The signals are held back and waited for: a handler could be called just before a wait begins that then never ends.
+    """
     while True:
-        ended, status = os.waitpid(-1, 0)
-        if ended == pid:
-            return status
+        if signal.sigwait({signal.SIGCHLD, *ENDING}) in ENDING:
+            end(pid)
+        with contextlib.suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
+                if ended[0] == pid:
+                    return ended[1]
 
 
 def sweep():

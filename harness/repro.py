@@ -28,6 +28,7 @@ import jinja2
 import torch
 
 from harness.errors import UsageError
+from harness.guardian import fork
 from harness.plan import Cell
 from harness.report import templates
 from harness.worker import own_session
@@ -263,7 +264,7 @@ def run_forked(text: str, timeout: float) -> tuple[str, str]:
         path.write_text(text)
         sys.stdout.flush()
         parent = os.getpid()
-        pid = os.fork()
+        pid = fork()
         if pid == 0:
             run_and_leave(path, log, parent)
         deadline, late = time.monotonic() + timeout, False

@@ -26,6 +26,7 @@ from harness.compare import times
 from harness.environment import ROOT, machine, packages
 from harness.errors import Interrupted, UsageError
 from harness.frames import Run, load
+from harness.guardian import fork
 from harness.measure import Options
 from harness.plan import Cell
 from harness.runner import leaving_on_signals
@@ -49,7 +50,7 @@ class Server:
         sys.stdout.flush()
         sys.stderr.flush()
         parent = os.getpid()
-        self.pid = os.fork()
+        self.pid = fork()
         if self.pid == 0:
             os.close(orders_write)
             os.close(answers)

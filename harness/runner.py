@@ -20,7 +20,7 @@ from typing import Any
 
 from harness import memory
 from harness.errors import Interrupted
-from harness.guardian import guard
+from harness.guardian import PATIENCE, fork, guard
 from harness.lines import stack_line
 from harness.measure import Options
 from harness.row import blank
@@ -75,6 +75,7 @@ class Running:
         self.details: Details = {}
         self.verdict: tuple[str, str] | None = None
         self.asked: float | None = None
+        self.since: float | None = None
         self.peak = 0
         self.kills = oom_kills()
         #: The cell's own process, once its guardian has named it, and how it ended.
@@ -86,7 +87,7 @@ class Running:
         parent = os.getpid()
         sys.stdout.flush()
         sys.stderr.flush()
-        self.guardian = os.fork()
+        self.guardian = fork()
         if self.guardian == 0:
             for fd in (channel, output, report):
                 os.close(fd)
@@ -156,9 +157,11 @@ class Running:
         self.end()
 
     def end(self):
-        """The guardian ends the process and all that it has started."""
+        """The guardian ends the process and all that it has started; one that doesn't (it can be stopped) is killed."""
+        self.since = self.since or time.monotonic()
+        patient = time.monotonic() - self.since < 2 * PATIENCE
         with contextlib.suppress(ProcessLookupError):
-            os.kill(self.guardian, signal.SIGTERM)
+            os.kill(self.guardian, signal.SIGTERM if patient else signal.SIGKILL)
 
     def ended(self) -> bool:
         """Whether all is over; the pipes are then read to the end."""
@@ -178,7 +181,9 @@ class Running:
         """Ends the process without a verdict: the run is over."""
         self.end()
         with contextlib.suppress(ChildProcessError):
-            os.waitpid(self.guardian, 0)
+            while os.waitpid(self.guardian, os.WNOHANG) == (0, 0):
+                time.sleep(0.005)
+                self.end()
         self.close()
 
     def result(self) -> dict:

@@ -7,7 +7,6 @@ the measured code does to its own process (exit, abort, threads left running) re
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import faulthandler
 import json
 import os
@@ -16,11 +15,11 @@ import sys
 import traceback
 
 from harness import memory
+from harness.guardian import ENDING, PR_SET_PDEATHSIG, listen, prctl
 from harness.measure import Measurement, Options
 from harness.row import blank
 from harness.subjects import Unavailable
 
-PR_SET_PDEATHSIG = 1
 #: Tells the child to write the stacks of its threads, shortly before it is killed for being late.
 WHERE = signal.SIGUSR1
 
@@ -118,12 +117,12 @@ def detach(output: int, guardian: int):
 def own_session(parent: int):
     """Out of reach of the terminal's signals, and killed when the parent dies."""
     os.setsid()
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in ENDING:
         signal.signal(number, signal.SIG_DFL)
+    listen()
 
 
 def volunteer():

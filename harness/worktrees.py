@@ -19,6 +19,7 @@ from pathlib import Path
 
 from harness.environment import ROOT
 from harness.errors import UsageError
+from harness.guardian import ENDING, fork, listen
 
 #: Name of what is checked out, with its changes.
 WORKING_TREE = "."
@@ -115,14 +116,15 @@ def remove(top: Path, root: Path):
 def employ(top: Path, root: Path) -> tuple[int, int]:
     """Starts the process that cleans up after a kill: its id, and a pipe by which it hears that there is no need."""
     heard, line = os.pipe()
-    pid = os.fork()
+    pid = fork()
     if pid:
         os.close(heard)
         return pid, line
     try:
         os.setsid()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in ENDING:
             signal.signal(number, signal.SIG_IGN)
+        listen()
         os.close(line)
         if not os.read(heard, 4):
             remove(top, root)

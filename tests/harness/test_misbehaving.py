@@ -53,6 +53,7 @@ def test_every_planned_cell_has_one_row(run):
     ("LeavesProcesses", "pass", ""),
     ("LeavesDaemonsAndHangs", "timeout", "in phase eager at tests/harness/zoo/misbehaving.py"),
     ("KillsItsParent", "crash", "the process that watches over it was killed in phase eager"),
+    ("StopsItsParent", "timeout", "in phase eager"),
     ("ForksAndComesBack", "pass", ""),
     ("ReplacesStreams", "pass", ""),
     ("LeavesHooks", "pass", ""),

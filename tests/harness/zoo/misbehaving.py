@@ -144,6 +144,12 @@ class KillsItsParent(Base):
         time.sleep(1000)
 
 
+class StopsItsParent(Base):
+    def misbehave(self):
+        os.kill(os.getppid(), signal.SIGSTOP)
+        time.sleep(1000)
+
+
 class ForksAndComesBack(Base):
     """Two processes go on as the cell."""
 
