@@ -86,7 +86,8 @@ def planned(folder) -> Prepared:
     cells = Store.read_plan(folder)
     models = select(list(dict.fromkeys(cell.model for cell in cells)))
     subjects = [find(name) for name in dict.fromkeys(cell.subject for cell in cells)]
-    return Prepared(cells, {m.name: m for m in models}, {s.name: s for s in subjects}, {}, cells[0].device)
+    device = cells[0].device if cells else "cpu"
+    return Prepared(cells, {m.name: m for m in models}, {s.name: s for s in subjects}, {}, device)
 
 
 def select(patterns):

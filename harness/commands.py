@@ -101,8 +101,11 @@ def compare_command(arguments) -> int:
 
 def runs_of(arguments, base: str, head: str):
     """The runs of two git revisions, made now or cached; None where both names are folders of runs."""
-    if all((Path(name) / "run.json").exists() or Path(name).is_file() for name in (base, head)):
+    runs = [name for name in (base, head) if (Path(name) / "run.json").exists() or Path(name).is_file()]
+    if len(runs) == 2:
         return None
+    if runs:
+        raise UsageError(f"{runs[0]} is a run, and the other is none: compare two runs, or two revisions")
     from harness.bench import prepare
     from harness.revisions import run_both
     from harness.worktrees import resolve

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pandas as pd
 from harness.errors import UsageError
 from harness.plan import Cell
 from harness.row import BLANK, STATUSES
-from harness.store import DETAILS, read_lines
+from harness.store import DETAILS, read_info, read_lines
 
 
 @dataclass
@@ -51,12 +50,7 @@ def load(folder) -> Run:
         from harness.saved import read
         info, rows, samples = read(folder)
         return assemble(folder, info, rows, {"samples": samples})
-    try:
-        info = json.loads((folder / "run.json").read_text())
-    except FileNotFoundError:
-        raise UsageError(f"{folder} holds no run (no run.json)") from None
-    except ValueError as error:
-        raise UsageError(f"{folder}/run.json can't be read: {error}") from None
+    info = read_info(folder)
     details = {name: read_lines(folder / f"{name}.jsonl") for name in DETAILS}
     return assemble(folder, info, read_lines(folder / "cells.jsonl"), details)
 
@@ -64,9 +58,10 @@ def load(folder) -> Run:
 def assemble(place: Path, info: dict, rows: list[dict], details: dict[str, list[dict]]) -> Run:
     """Frames from lines: rows in the order of the plan, one each, with those details that belong to them."""
     order = {Cell.fromdict(values).id: number for number, values in enumerate(info["plan"])}
-    rows = sorted({row["cell"]: row for row in rows if row["cell"] in order}.values(), key=lambda r: order[r["cell"]])
+    rows = [row for row in rows if row.get("cell") in order and row.get("status") in STATUSES]
+    rows = sorted({row["cell"]: row for row in rows}.values(), key=lambda row: order[row["cell"]])
     done = {row["cell"] for row in rows}
-    details = {name: [line for line in details.get(name, []) if line["cell"] in done] for name in DETAILS}
+    details = {name: [line for line in details.get(name, []) if line.get("cell") in done] for name in DETAILS}
     samples = [{"cell": line["cell"], "number": number, "eager_s": eager, "run_s": run} for line in details["samples"]
                for number, (eager, run) in enumerate(zip(line["eager_s"], line["run_s"]))]
     return Run(place, info, frame(rows, ["cell", *Cell.__dataclass_fields__, "family", *BLANK]),
@@ -80,7 +75,7 @@ def newest(folder: Path) -> Path:
     runs = [path.parent for path in folder.glob("*/run.json")]
     if not runs:
         raise UsageError(f"{folder} holds no run yet: make one by `python -m harness run`, or name another folder")
-    return max(runs, key=lambda run: json.loads((run / "run.json").read_text())["started"])
+    return max(runs, key=lambda run: read_info(run)["started"])
 
 
 def frame(rows: list[dict], columns: list[str]) -> pd.DataFrame:

@@ -64,7 +64,8 @@ def history(model: str, results: Path, folder: Path | None = None) -> pd.DataFra
     nothing is known of it.
     """
     folder = folder or results / "history"
-    known_lines = [line for path in sorted(folder.glob("*.jsonl")) for line in read_lines(path)]
+    known_lines = [line for path in sorted(folder.glob("*.jsonl")) for line in read_lines(path)
+                   if line.keys() >= {"started", "machine", "commit", *KEPT}]
     for path in sorted(results.glob("*/run.json")):
         run = load(path.parent)
         if not run.info["options"].get("without"):

@@ -52,7 +52,7 @@ def nightly(prepared: Prepared, options: Options, say, *, root: Path = ROOT, res
 def last_commit(results: Path, root: Path) -> str | None:
     """The commit of the last night, if it is still there: after a history was rewritten it may not be."""
     marks = read_lines(results / "history" / MARK)
-    if not marks or not marks[-1]["commit"]:
+    if not marks or not marks[-1].get("commit"):
         return None
     try:
         return git("rev-parse", "--verify", "--quiet", f"{marks[-1]['commit']}^{{commit}}", root=root)

@@ -23,6 +23,8 @@ from harness.plan import Cell
 
 DETAILS = ("ledger", "samples", "programs")
 FORMAT = 1
+#: Without these no run.json can be made anything of.
+NEEDED = {"format", "started", "plan", "options", "environment"}
 
 
 class Store:
@@ -54,13 +56,9 @@ class Store:
     def resume(cls, folder) -> Store:
         """The unfinished run in `folder`, cut back to whole rows. UsageError: there is none, or it is in use."""
         folder = Path(folder)
-        if not (folder / "run.json").exists():
-            raise UsageError(f"--resume: {folder} holds no run (no run.json)")
+        read_info(folder)
         store = cls(folder, lock(folder))
-        store.run = json.loads((folder / "run.json").read_text())
-        if store.run.get("format") != FORMAT:
-            store.close()
-            raise UsageError(f"--resume: {folder} was written in format {store.run.get('format')}, this is {FORMAT}")
+        store.run = read_info(folder)
         done = {row["cell"] for row in store.mend("cells")}
         for name in DETAILS:
             store.mend(name, done)
@@ -69,11 +67,7 @@ class Store:
     @staticmethod
     def read_plan(folder) -> list[Cell]:
         """The cells that the run in `folder` set out to measure. UsageError: there is no run."""
-        try:
-            run = json.loads((Path(folder) / "run.json").read_text())
-        except FileNotFoundError:
-            raise UsageError(f"--resume: {folder} holds no run (no run.json)") from None
-        return [Cell.fromdict(values) for values in run["plan"]]
+        return [Cell.fromdict(values) for values in read_info(folder)["plan"]]
 
     def __enter__(self):
         return self
@@ -141,9 +135,9 @@ class Store:
             return []
         lines = read_lines(path)
         if keep is None:
-            kept = list({line["cell"]: line for line in lines}.values())
+            kept = list({line["cell"]: line for line in lines if "cell" in line}.values())
         else:
-            kept = [line for line in lines if line["cell"] in keep]
+            kept = [line for line in lines if line.get("cell") in keep]
         text = "".join(json.dumps(line, allow_nan=True) + "\n" for line in kept)
         if path.read_text() != text:
             new = path.with_suffix(".new")
@@ -169,8 +163,24 @@ def lock(folder: Path) -> int:
     return fd
 
 
+def read_info(folder) -> dict:
+    """What run.json says of the run in `folder`. UsageError: there is none, or it is damaged, or of another format."""
+    path = Path(folder) / "run.json"
+    try:
+        info = json.loads(path.read_text())
+    except FileNotFoundError:
+        raise UsageError(f"{folder} holds no run (no run.json)") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} can't be read: {error}") from None
+    if not isinstance(info, dict) or not info.keys() >= NEEDED:
+        raise UsageError(f"{path} is not of a run: {', '.join(sorted(NEEDED))} should be there")
+    if info["format"] != FORMAT:
+        raise UsageError(f"{path} was written in format {info['format']}, this is {FORMAT}")
+    return info
+
+
 def read_lines(path) -> list[dict]:
-    """The whole lines of a JSON-lines file; a last line that was cut is left out. No file: no lines."""
+    """The objects on the whole lines of a JSON-lines file; what is cut or is none is left out. No file: no lines."""
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
@@ -180,4 +190,4 @@ def read_lines(path) -> list[dict]:
     for line in whole.splitlines():
         with contextlib.suppress(json.JSONDecodeError):
             lines.append(json.loads(line))
-    return lines
+    return [line for line in lines if isinstance(line, dict)]

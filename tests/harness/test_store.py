@@ -13,7 +13,13 @@ import harness as package
 from harness.errors import StoreError, UsageError
 from harness.store import Store, read_lines
 
-PLAN = {"plan": [], "environment": {}, "started": "", "outcome": "running"}
+
+def well_behaved(zoo):
+    """Models that pass under any subject that does its work."""
+    return [zoo(f"models.py:{name}") for name in ("Good", "Nested", "Counts", "Draws")]
+
+
+PLAN = {"plan": [], "environment": {}, "options": {}, "started": "", "outcome": "running"}
 
 
 def test_rows_are_there_as_soon_as_they_are_added(tmp_path):
@@ -89,7 +95,7 @@ def test_a_full_disk_keeps_the_rows_so_far(tmp_path, size):
 
 
 def test_a_run_on_a_full_disk_says_so_and_its_rows_are_readable(harness, zoo, tmp_path):
-    finished = harness("run", "--models", zoo("models.py:*"), "--workloads", "forward", "train", "--subjects",
+    finished = harness("run", "--models", *well_behaved(zoo), "--workloads", "forward", "train", "--subjects",
                        "eager", "--budget", "0", "--out", tmp_path / "run", file_limit=8000)
     assert finished.status == 1
     assert "can't be written: File too large" in finished.err
@@ -145,7 +151,7 @@ def test_resume_after_kill_at_random_times_loses_and_doubles_nothing(harness, zo
 
 
 def test_resume_runs_only_what_is_missing(harness, zoo, tmp_path):
-    arguments = ["run", "--models", zoo("models.py:*"), "--workloads", "forward", "--subjects", "eager", "--budget",
+    arguments = ["run", "--models", *well_behaved(zoo), "--workloads", "forward", "--subjects", "eager", "--budget",
                  "0", "--out", tmp_path]
     assert harness(*arguments).status == 0
     lines = (tmp_path / "cells.jsonl").read_text().splitlines(keepends=True)
@@ -167,6 +173,46 @@ def test_resume_measures_as_was_begun(harness, tmp_path):
     rows = package.load(tmp_path).cells
     assert list(rows["hits"]) == [0, 0]
     assert rows["ratio"].isna().all()
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("garbage", "can't be read"), ("[]", "is not of a run"), ('{"format": 1}', "is not of a run"),
+    (None, "holds no run"),
+    ('{"format": 99, "started": "", "plan": [], "options": {}, "environment": {}}', "was written in format 99"),
+])
+def test_a_damaged_run_is_said_to_be(harness, tmp_path, text, said):
+    if text is not None:
+        (tmp_path / "run.json").write_text(text)
+    for command in (["report", tmp_path], ["coverage", tmp_path], ["compare", tmp_path, tmp_path],
+                    ["run", "--resume", "--out", tmp_path]):
+        if command[0] == "compare" and text is None:
+            continue
+        finished = harness(*command)
+        assert finished.status == 2
+        assert said in finished.err
+        assert len(finished.err.splitlines()) == 1
+
+
+def test_lines_that_are_no_rows_are_left_out(harness, zoo, tmp_path):
+    arguments = ["run", "--models", zoo("models.py:Good"), "--workloads", "forward", "--subjects",
+                 zoo("subjects.py:Ledgered"), "--budget", "0", "--out", tmp_path]
+    assert harness(*arguments).status == 0
+    before = (tmp_path / "cells.jsonl").read_text()
+    for name in ("cells", "ledger", "samples"):
+        with open(tmp_path / f"{name}.jsonl", "a") as file:
+            file.write('5\n{"x": 1}\nnonsense\n\n[1, 2]\n{"cell": "another"}\n')
+    assert harness("report", tmp_path).status == 0
+    assert harness("run", "--resume", "--out", tmp_path).status == 0
+    assert (tmp_path / "cells.jsonl").read_text().startswith(before)
+    assert list(package.load(tmp_path).cells["status"]) == ["pass"]
+
+
+def test_a_run_is_not_compared_with_a_revision(harness, zoo, tmp_path):
+    harness("run", "--models", zoo("models.py:Good"), "--workloads", "forward", "--subjects", "eager", "--budget", "0",
+            "--out", tmp_path)
+    finished = harness("compare", tmp_path, "HEAD")
+    assert finished.status == 2
+    assert "compare two runs, or two revisions" in finished.err
 
 
 def test_resume_of_another_plan_is_refused(harness, zoo, tmp_path):
