@@ -28,7 +28,7 @@ import jinja2
 import torch
 
 from harness.errors import UsageError
-from harness.guardian import fork
+from harness.guardian import fork, guard
 from harness.plan import Cell
 from harness.report import templates
 from harness.worker import own_session
@@ -263,21 +263,23 @@ def run_forked(text: str, timeout: float) -> tuple[str, str]:
         path, log = Path(folder) / "repro.py", Path(folder) / "output"
         path.write_text(text)
         sys.stdout.flush()
+        heard, report = os.pipe()
         parent = os.getpid()
-        pid = fork()
-        if pid == 0:
-            run_and_leave(path, log, parent)
+        guardian = fork()
+        if guardian == 0:
+            os.close(heard)
+            guard(lambda this: run_and_leave(path, log, this), report, parent)
+        os.close(report)
         deadline, late = time.monotonic() + timeout, False
-        while (ended := os.waitpid(pid, os.WNOHANG)) == (0, 0):
+        while os.waitpid(guardian, os.WNOHANG) == (0, 0):
             if time.monotonic() > deadline:
                 late = True
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(pid, signal.SIGKILL)
-                ended = os.waitpid(pid, 0)
-                break
+                os.kill(guardian, signal.SIGTERM)
             time.sleep(0.005)
+        with os.fdopen(heard) as said:
+            numbers = said.read().split()
         output = log.read_text(errors="replace") if log.exists() else ""
-        return signature_of(output, ended[1], late), output
+        return signature_of(output, int(numbers[1]) if len(numbers) > 1 else signal.SIGKILL, late), output
 
 
 def run_and_leave(path: Path, log: Path, parent: int):
