@@ -23,6 +23,7 @@ def explain(jit) -> str:
             lines.append(f"  made because: {text}")
         if entry.tail is not None:
             lines.append(f"  run unrecorded every time: {entry.tail}")
+        lines.extend(f"  run by the eager executor: {reason}" for reason in entry.fallbacks)
         lines.append(f"  {len(entry.guards)} guards:")
         lines += [f"    {guard}" for guard in entry.guards]
         lines += program(entry.root, "  ")
