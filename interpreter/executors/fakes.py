@@ -150,6 +150,8 @@ class Fakes:
         try:
             args = tuple(map(self.value, operation.args))
             kwargs = {key: self.value(part) for key, part in operation.kwargs.items()}
+            if any(type(each) in SYMBOLIC for each in args):  # for which a truth is no number
+                args = tuple(int(each) if type(each) is bool else each for each in args)
         except Unfit as reason:
             self.reasons[index] = str(reason)
             self.left_out = self.left_out or (operation if may_be_in_graph(operation) else None)

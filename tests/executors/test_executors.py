@@ -107,6 +107,13 @@ def test_arithmetic_of_sizes_that_change():
     agree(f, *(tensor(n, 4) for n in (4, 6, 7, 9, 5, 11)), executor="aot", hits=4)
 
 
+def test_numbers_that_change_beside_truths():
+    def f(x, n):
+        return x * 2 if n == True else x + (n + True)  # noqa: E712 - the comparison is what is tested
+
+    agree(f, *(lambda n=n: (torch.ones(2), n) for n in (1, 5, 7, 1, 9)), hits=2)
+
+
 def test_sizes_that_depend_on_data_are_in_the_graph():
     def f(x, weights):
         y = torch.zeros_like(x)
