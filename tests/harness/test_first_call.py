@@ -11,7 +11,7 @@ def rows(harness, zoo, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "first"
     finished = harness("run", "--models", "pythia-14m", "--workloads", "forward", "train", "decode", "--subjects",
                        "interpreter", zoo("subjects.py:Right"), "--budget", "0.1", "--jobs", "1", "--out", folder)
-    assert finished.status == 0, finished.out + finished.err
+    assert "6 of 6 cells pass" in finished.out, finished.out + finished.err
     assert "by phases %" in (folder / "report.md").read_text()
     return package.load(folder).cells.to_dict("records")
 
