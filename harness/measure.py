@@ -288,7 +288,8 @@ class Measurement:
         found = parity.compare(want.results, got.results)
         if found.parity == "bitwise":
             return found
-        return parity.compare(want.results, got.results, self.in_float64(seed))
+        computed = self.torch.bfloat16 if self.workload.autocast else self.dtype
+        return parity.compare(want.results, got.results, self.in_float64(seed), computed)
 
     def eager_again(self, seed) -> Outcome:
         job = self.prepare(self.module, seed)

@@ -17,7 +17,8 @@ import torch
 #: Best to worst. A cell's class is the worst of its calls.
 CLASSES = ("bitwise", "close", "differs", "none")
 
-#: The floor, in units of eps(dtype) times the largest magnitude of the reference.
+#: The floor, in units of eps(dtype) times the largest magnitude of the reference. The type is the result's, or the
+#: coarser one that it was computed in.
 FLOOR = 4
 
 #: The part of the largest magnitude that eager's own error may be: a few roots of eps(dtype), and never more than this.
@@ -45,10 +46,11 @@ def worst(*classes: str) -> str:
     return max(classes, key=CLASSES.index)
 
 
-def compare(want: dict, got: dict, reference: dict | None = None) -> Comparison:
+def compare(want: dict, got: dict, reference: dict | None = None, computed: torch.dtype | None = None) -> Comparison:
     """Judges `got` (jitted) by `want` (eager): dicts of names to tensors or plain values.
 
-    `reference` is the same run in float64, if there is one.
+    `reference` is the same run in float64, if there is one. `computed` is the type that the model computes in: results
+    of a wider type, such as a loss in float32 of a model in bfloat16, are no more exact than that.
     """
     found = Comparison()
     for name in want.keys() - got.keys():
@@ -56,7 +58,7 @@ def compare(want: dict, got: dict, reference: dict | None = None) -> Comparison:
     for name in got.keys() - want.keys():
         found.note("differs", f"{name}: eager has no such result")
     for name in [name for name in want if name in got]:
-        compare_value(found, name, want[name], got[name], (reference or {}).get(name))
+        compare_value(found, name, want[name], got[name], (reference or {}).get(name), computed)
     return found
 
 
@@ -71,7 +73,7 @@ def as_before(value, again) -> bool:
     return value.shape == again.shape and distance(value, again) <= REPEATED * finite_max(value)
 
 
-def compare_value(found: Comparison, name, want, got, reference):
+def compare_value(found: Comparison, name, want, got, reference, computed):
     if not isinstance(want, torch.Tensor) or not isinstance(got, torch.Tensor):
         if type(want) is not type(got) or not same_value(want, got):
             found.note("differs", f"{name}: {shortened(got)} where eager gives {shortened(want)}")
@@ -87,7 +89,7 @@ def compare_value(found: Comparison, name, want, got, reference):
     if not want.is_floating_point() and not want.is_complex():
         found.note("differs", f"{name}: unequal {want.dtype} values, by up to {error:.3g}")
         return
-    allowed = tolerance(want, reference)
+    allowed = tolerance(want, reference, computed)
     if allowed is None:
         found.note("differs", f"{name}: off by up to {error:.3g}, and no float64 run can explain it")
         return
@@ -98,11 +100,12 @@ def compare_value(found: Comparison, name, want, got, reference):
         found.note("differs", f"{name}: off by up to {judged:.3g} where rounding explains {allowed:.3g}")
 
 
-def tolerance(want, reference) -> float | None:
+def tolerance(want, reference, computed) -> float | None:
     """How far a result may lie from the float64 run; None where that run explains nothing."""
     if reference is None or reference.shape != want.shape:
         return None
-    eps, magnitude = torch.finfo(want.dtype).eps, finite_max(reference)
+    eps = max(torch.finfo(dtype).eps for dtype in (want.dtype, computed) if dtype is not None)
+    magnitude = finite_max(reference)
     own = distance(reference, want)
     if own > min(PLAUSIBLE, ROOTS * math.sqrt(eps)) * magnitude:
         return None

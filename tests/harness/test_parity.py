@@ -58,6 +58,15 @@ def test_how_far_eager_may_be_from_float64(dtype, off, parity):
     assert one(want, got, reference={"output": reference}).parity == parity
 
 
+def test_a_result_is_as_exact_as_what_it_was_computed_in():
+    """A loss in float32 of a model in bfloat16: eager may be near the float64 run by chance."""
+    reference = {"output": torch.tensor([5.0], dtype=torch.float64)}
+    want, got = torch.tensor([5.0001]), torch.tensor([5.01])
+    assert one(want, got, reference=reference).parity == "differs"
+    assert one(want, got, reference=reference, computed=torch.float32).parity == "differs"
+    assert one(want, got, reference=reference, computed=torch.bfloat16).parity == "close"
+
+
 def test_a_float64_run_is_believed_where_a_second_one_gives_the_same():
     first = {"a": torch.tensor([3.0, 1.0]).double(), "b": torch.tensor([1000.0]).double(), "c": torch.tensor([7])}
     second = {"a": first["a"] * (1 + 1e-15), "b": first["b"] + 1, "c": torch.tensor([7])}
