@@ -4,6 +4,7 @@ import pytest
 
 import harness as package
 from harness import first_call
+from harness.store import read_lines
 
 
 @pytest.fixture(scope="module")
@@ -13,7 +14,12 @@ def rows(harness, zoo, tmp_path_factory):
                        "interpreter", zoo("subjects.py:Right"), "--budget", "0.1", "--jobs", "1", "--out", folder)
     assert "6 of 6 cells pass" in finished.out, finished.out + finished.err
     assert "by phases %" in (folder / "report.md").read_text()
-    return package.load(folder).cells.to_dict("records")
+    rows = package.load(folder).cells.to_dict("records")
+    kept = {line["cell"]: line["first_calls_s"] for line in read_lines(folder / "samples.jsonl")}
+    for row in rows:
+        assert len(kept[row["cell"]]) == row["first_calls"]
+        assert row["first_call_s"] in kept[row["cell"]]
+    return rows
 
 
 def test_it_is_repeated_on_fresh_copies(rows):
