@@ -352,7 +352,8 @@ class Measurement:
             self.row["peak_bytes"] = memory.peak_bytes(lambda: self.call(jitted_job, self.jitted), self.cell.device)
             self.row["process_peak_bytes"] = memory.status_bytes("VmHWM")
         self.more_first_calls()
-        self.samples[0]["first_calls_s"] = [spent for spent, _ in self.first_calls]
+        self.samples[0].update(first_calls_s=[spent for spent, _ in self.first_calls],
+                               phases=[phases for _, phases in self.first_calls])
         self.row["break_even"] = break_even(self.row)
 
     # Calling.

@@ -1,5 +1,7 @@
 """The first call has an interval, and its phases account for it."""
 
+import statistics
+
 import pytest
 
 import harness as package
@@ -14,19 +16,17 @@ def rows(harness, zoo, tmp_path_factory):
                        "interpreter", zoo("subjects.py:Right"), "--budget", "0.1", "--jobs", "1", "--out", folder)
     assert "6 of 6 cells pass" in finished.out, finished.out + finished.err
     assert "by phases %" in (folder / "report.md").read_text()
-    rows = package.load(folder).cells.to_dict("records")
-    kept = {line["cell"]: line["first_calls_s"] for line in read_lines(folder / "samples.jsonl")}
-    for row in rows:
-        assert len(kept[row["cell"]]) == row["first_calls"]
-        assert row["first_call_s"] in kept[row["cell"]]
-    return rows
+    kept = {line["cell"]: line for line in read_lines(folder / "samples.jsonl")}
+    return [{**row, "kept": kept[row["cell"]]} for row in package.load(folder).cells.to_dict("records")]
 
 
 def test_it_is_repeated_on_fresh_copies(rows):
     for row in rows:
         assert row["first_calls"] >= first_call.FEWEST
         assert row["first_call_low"] <= row["first_call_s"] <= row["first_call_high"]
-        assert row["cold_call_s"] > 0
+        assert row["cold_call_s"] == row["kept"]["first_calls_s"][0]
+        assert len(row["kept"]["first_calls_s"]) == row["first_calls"]
+        assert row["first_call_s"] in row["kept"]["first_calls_s"]
 
 
 def test_phases_add_up_to_it(rows):
@@ -35,9 +35,12 @@ def test_phases_add_up_to_it(rows):
             assert row["phases"] == {}
             continue
         assert {"interpret", "operations", "record", "prologue", "lower", "backend", "workload"} <= row["phases"].keys()
-        assert sum(row["phases"].values()) == pytest.approx(row["first_call_s"], rel=0.05)
         assert min(row["phases"].values()) >= 0
         assert (row["phases"]["serving"] > 0) == (row["workload"] == "decode")
+        # One call may lose its core between two phases; that doesn't happen to most of them.
+        shares = [sum(phases.values()) / spent
+                  for spent, phases in zip(row["kept"]["first_calls_s"], row["kept"]["phases"])]
+        assert statistics.median(shares) == pytest.approx(1, abs=0.05)
 
 
 def test_what_the_workload_does_by_itself_is_named():
