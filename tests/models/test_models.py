@@ -185,3 +185,18 @@ def test_a_workload_that_does_not_fit_is_refused():
     assert "LLaMAMoE takes forward, train" in model.supports("decode")
     with pytest.raises(ValueError, match="not decode"):
         WORKLOADS["decode"].prepare(model, model.build())
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("name", ["pythia-14m", "Llama-3-8B", "LLaMAMoE"])
+def test_training_differs_from_float64_by_rounding(name, dtype):
+    """Two steps of the optimiser must not make more of it: nothing could be judged by such a run."""
+    (model,) = select([name])
+    module = model.build(workload="train", depth=1, dtype=dtype)
+    exact = model.build(workload="train", depth=1, dtype=dtype).double()
+    found = WORKLOADS["train"].prepare(model, module, seed=1).run(module)
+    expected = WORKLOADS["train"].prepare(model, exact, seed=1).run(exact)
+    for key, value in expected.items():
+        if value.is_floating_point():
+            error = (value.double() - found[key].double()).abs().max()
+            assert error <= 12 * torch.finfo(dtype).eps * value.abs().max(), key
