@@ -65,29 +65,59 @@ def body_for(machine, function) -> types.CodeType:
     return BODY.replace(co_consts=constants, co_freevars=function.__code__.co_freevars)
 
 
+class Bodies:
+    """What is known for one recording: the special methods of classes, and the other bodies that were made for them."""
+
+    def __init__(self, machine, is_hook):
+        self.machine, self.is_hook = machine, is_hook
+        self.of_kind: dict[int, tuple] = {}
+        self.of_function: dict = {}
+
+    def of(self, kind) -> dict:
+        """{function: (its own code, its other body)} of the special methods of a class."""
+        _, found = self.of_kind.get(id(kind), (kind, None))
+        if found is None:
+            members = {
+                member: None
+                for each in mro_of(kind) or ()
+                for name, member in namespace_of(each).items()
+                if self.is_hook(name, member) and not member.__code__.co_flags & STEPPED
+            }
+            found = {member: self.lent(member) for member in members}
+            self.of_kind[id(kind)] = kind, found
+        return found
+
+    def lent(self, function) -> tuple:
+        known = self.of_function.get(function)
+        if known is None:
+            known = self.of_function[function] = function.__code__, body_for(self.machine, function)
+        return known
+
+
 class Diversion:
-    """Functions that are lent other bodies while `begin` and `stop` say so; more may join at any time."""
+    """Functions that are lent other bodies while `begin` and `stop` say so; those of more values may join."""
 
-    __slots__ = ("bodies", "machine", "on")
+    __slots__ = ("known", "lent", "on")
 
-    def __init__(self, machine):
-        self.machine, self.bodies, self.on = machine, {}, False
+    def __init__(self, known: Bodies):
+        self.known, self.lent, self.on = known, {}, False
 
-    def add(self, functions):
-        for function in functions:
-            if function not in self.bodies and not function.__code__.co_flags & STEPPED:
-                self.bodies[function] = function.__code__, body_for(self.machine, function)
+    def add(self, values):
+        kinds: dict[int, type] = {}
+        collect(values, 4, kinds)
+        for kind in kinds.values():
+            self.lent.update(self.known.of(kind))
 
     def begin(self):
         """Lend the bodies; where another thread is at it, the functions run natively."""
-        if self.bodies and not self.on and LENDING.acquire(blocking=False):
+        if self.lent and not self.on and LENDING.acquire(blocking=False):
             self.on = True
-            for function, (_, body) in self.bodies.items():
+            for function, (_, body) in self.lent.items():
                 function.__code__ = body
 
     def stop(self):
         if self.on:
-            for function, (own, _) in self.bodies.items():
+            for function, (own, _) in self.lent.items():
                 function.__code__ = own
             self.on = False
             LENDING.release()
@@ -98,28 +128,17 @@ CLOSED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, types
           types.CoroutineType, types.AsyncGeneratorType, type, torch.Tensor, WayIn)
 
 
-def hooks_within(values, is_hook, depth=4) -> dict:
-    """{function: None} of the special methods that `is_hook(name, member)` takes, of the classes of these values and of
-    what builtin containers and iterators among them hold."""
-    found: dict = {}
-    kinds: set = set()
-    collect(values, is_hook, depth, found, kinds)
-    return found
-
-
-def collect(values, is_hook, depth, found, kinds):
+def collect(values, depth, kinds: dict):
+    """The classes of values and of what builtin containers and iterators among them hold, added to `kinds`."""
     for value in values:
         kind = type(value)
         if id(kind) in ATOM_IDS:
             continue
         base = holder(kind)
-        if base is not kind and kind not in kinds:
-            kinds.add(kind)
-            for each in mro_of(kind) or ():
-                found.update((member, None) for name, member in namespace_of(each).items() if is_hook(name, member))
-        if not depth:
-            continue
-        collect(carried(value) if base is None else items_of(value, base), is_hook, depth - 1, found, kinds)
+        if base is not kind:
+            kinds[id(kind)] = kind
+        if depth:
+            collect(carried(value) if base is None else items_of(value, base), depth - 1, kinds)
 
 
 def items_of(value, base) -> list:

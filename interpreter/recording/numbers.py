@@ -37,9 +37,6 @@ class Traced:
     def __format__(self, spec):
         return format(pin(self), spec)
 
-    def __index__(self):
-        return operator.index(pin(self))
-
     def __int__(self):
         return self.trace.number(int, (self,)) if isinstance(self, float) else self
 
@@ -72,6 +69,9 @@ class Traced:
 
 
 class TracedInt(Traced, int):
+    def __index__(self):
+        return operator.index(pin(self))
+
     def __new__(cls, value, trace, template):
         made = int.__new__(cls, value)
         made.trace = trace

@@ -23,7 +23,7 @@ import torch
 from interpreter.lookasides.hooks import ATOM_IDS, WRAPPER_IDS, holder, native
 from interpreter.lookasides.lent import TAKEN
 from interpreter.lookasides.purity import effect_of
-from interpreter.recording.diversion import Diversion, carried, closed, hooks_within, items_of
+from interpreter.recording.diversion import Bodies, Diversion, carried, closed, items_of
 from interpreter.recording.numbers import pin
 from interpreter.vm.calls import DESCRIPTORS
 from interpreter.vm.hiding import hidden
@@ -112,8 +112,8 @@ class Watch:
 
     def __init__(self, machine, what: str, values=()):
         self.machine, self.what, self.found = machine, what, None
-        self.diversion = Diversion(machine)
-        self.diversion.add(hooks_within(values, written_by_user))
+        self.diversion = Diversion(machine.bodies)
+        self.diversion.add(values)
         machine.hooks_about = True
 
     def __enter__(self):
@@ -135,7 +135,7 @@ class Watch:
     def go_on(self, given):
         """After the machine has been entered: native code may ask what it was given there, too."""
         if hooked(given):
-            self.diversion.add(hooks_within((given,), written_by_user))
+            self.diversion.add((given,))
         self.begin()
 
     def __exit__(self, *raised):
@@ -187,6 +187,7 @@ class WatchedSteps(Machine):
 
     def __init__(self, *args):
         super().__init__(*args)
+        self.bodies = Bodies(self, written_by_user)
         self.calm_keys: dict[int, tuple] = {}
         self.hooks_about = False  # has a native step been watched yet? Iterators may go on with what that was given
 

@@ -668,3 +668,107 @@ def instances_of_subclasses_of_builtin_types():
         return text, number, pair, bag, {text: number}
 
     return Scene(f, [(X(), 1), (X() + 1, 1), (X(), 2), (X(), 2)], hits=2)
+
+
+@scene
+def a_number_that_is_no_index():
+    def f(x, n):
+        try:
+            return x[:n] * 2
+        except TypeError as error:
+            return str(error)
+
+    return Scene(f, [(X(), 1.0), (X(), 2.0), (X(), 3.0), (X(), 4.0)])
+
+
+@scene
+def keys_that_raise_and_keys_that_compare():
+    class Key:
+        def __init__(self, n):
+            self.n = n
+
+        def __hash__(self):
+            return 1 // self.n
+
+        def __eq__(self, other):
+            return self.n == other.n
+
+    def f(ns, x):
+        try:
+            return len({Key(n): x for n in ns}), sorted(key.n for key in {Key(n) for n in ns}), x * 2
+        except ZeroDivisionError as error:
+            return str(error), len(ns)
+
+    return Scene(f, [([1, 2], X()), ([1, 1], X()), ([2, 0], X()), ([2, 0], X()), ([1, 2], X()), ([3], X())], hits=2)
+
+
+@scene
+def a_factory_set_inside():
+    def f(d, x):
+        d.default_factory = list
+        d["new"].append(x * 2)
+        return len(d)
+
+    defaultdict = collections.defaultdict
+    return Scene(f, [(defaultdict(int), X()), (defaultdict(None, a=1), X()), (defaultdict(int), X())], hits=1)
+
+
+@scene
+def what_a_prologue_reads_of_derived_containers():
+    class Table(dict):
+        def __getitem__(self, key):
+            asked.append(key)
+            return super().__getitem__(key)
+
+        def __missing__(self, key):
+            self[key] = len(self)
+            return -1
+
+    asked = []
+
+    def f(t, d, x):
+        return x * t["a"], dict.get(t, "b"), list(t), d["a"]
+
+    def make(*args, **given):
+        return Table(*args, **given), collections.defaultdict(int, given), X()
+
+    return Scene(
+        f, [make(a=1), make(a=1), make(a=2), make(b=1), make(), make(a=1)], state=lambda: asked, hits=2
+    )
+
+
+@scene
+def the_order_of_an_ordered_dict():
+    def f(d, x):
+        d.move_to_end("a")
+        return [x * n for n in d.values()], d.popitem(last=False), list(reversed(d))
+
+    def moved():
+        made = collections.OrderedDict(a=1, b=2, c=3)
+        made.move_to_end("b")
+        return made
+
+    return Scene(
+        f,
+        [
+            (collections.OrderedDict(a=1, b=2, c=3), X()),
+            (moved(), X()),
+            (collections.OrderedDict(a=1, b=2, c=3), X()),
+            (moved(), X()),
+        ],
+        hits=2,
+    )
+
+
+@scene
+def methods_of_what_was_made_inside():
+    def f(x):
+        held = [x]
+        return held.append, [1, 2].__len__, x * 2
+
+    def g(x):
+        append, length, y = f(x)
+        append(y)
+        return append.__self__, length()
+
+    return Scene(g, [(X(),), (X(),), (X(),)], hits=2)
