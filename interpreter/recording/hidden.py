@@ -25,6 +25,7 @@ REPRESENTED = (decimal.Decimal, datetime.date, datetime.time, datetime.timedelta
 TOLD_OTHERWISE = (
     types.MethodType,
     functools.partial,
+    type(functools.lru_cache(int)),
     types.CellType,
     weakref.ref,
     contextvars.ContextVar,

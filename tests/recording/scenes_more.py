@@ -772,3 +772,16 @@ def methods_of_what_was_made_inside():
         return append.__self__, length()
 
     return Scene(g, [(X(),), (X(),), (X(),)], hits=2)
+
+
+@scene
+def a_cached_function_that_is_wrapped():
+    @functools.lru_cache
+    def doubled(n, *, times=2):
+        return n * times
+
+    def f(n, x):
+        once = functools.partial(doubled, times=3)
+        return x * once(n), list(map(doubled, [n, n])), functools.wraps(doubled)(lambda v: v)(x), once.func is doubled
+
+    return Scene(f, [(2, X()), (2, X()), (3, X()), (2, X()), (3, X())], state=lambda: doubled.cache_info().currsize)
