@@ -10,8 +10,10 @@ The other body leaves no line in a traceback. Another thread that calls the func
 
 from __future__ import annotations
 
+import functools
 import gc
 import inspect
+import operator
 import threading
 import types
 import weakref
@@ -123,6 +125,8 @@ class Diversion:
             LENDING.release()
 
 
+# Classes whose objects show, compare or hash what they hold, though user's classes may be derived from them.
+OPEN = (BaseException, weakref.ref, functools.partial, operator.itemgetter, type(functools.cmp_to_key(max)(0)))
 # Objects of native types that native code does not look into, or not for what their special methods are.
 CLOSED = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, types.CodeType, types.GeneratorType,
           types.CoroutineType, types.AsyncGeneratorType, type, torch.Tensor, WayIn)
@@ -173,5 +177,5 @@ def referred(value) -> list:
 def closed(kind) -> bool:
     """Whether nothing that objects of this type hold is asked for special methods along with them."""
     if flags_of(kind) & HEAP:
-        return not issubclass(kind, (BaseException, weakref.ref))
+        return not issubclass(kind, OPEN)
     return issubclass(kind, CLOSED)

@@ -12,6 +12,8 @@ import itertools
 import math
 import operator
 import re
+import types
+import weakref
 
 import pytest
 
@@ -145,6 +147,10 @@ USES = {
         collections.defaultdict.fromkeys([a, b])),
     "zip_longest": lambda a, b: [x + y for x, y in itertools.zip_longest([a], [b, b, b], fillvalue=1)],
     "zip_longest, held": lambda a, b: held_back(itertools.zip_longest([a], [b, b, b], [], fillvalue=1)),
+    "repr of a partial": lambda a, b: repr(functools.partial(max, a, key=b)),
+    "text of an error": lambda a, b: str(ValueError(a)) + repr(KeyError(b)),
+    "weak keys": lambda a, b: len(weakref.WeakSet([a, b])) + len(weakref.WeakKeyDictionary({a: 1, b: 2})),
+    "namespaces": lambda a, b: types.SimpleNamespace(x=a) == types.SimpleNamespace(x=b),
     "groupby by key": lambda a, b: [len(list(group)) for _, group in itertools.groupby([1, 2], {1: a, 2: b}.get)],
     "itertools.count": lambda a, b: list(itertools.islice(itertools.count(1, a), 3)),
     "many keys": lambda a, b: len({1: a, 2: b, 3: a, 4: b, 5: a, a: 6, 7: b, 8: a, 9: 1, 10: 1, b: 2, 11: 4}),
