@@ -175,7 +175,9 @@ class SideExit(Exception):
             done = {index: self.values[index] for index in kept}
             return Replay(path, done, None, pure=True)
         told = [value for segment in self.segments for value in segment.told]
-        return Replay(path, self.values, self.error, told=told, given=self.given)
+        failed = next((event for event in path if event.index not in self.values and not event.dropped), None)
+        error = None if failed is not None and failed.number else self.error  # numbers are computed anew
+        return Replay(path, self.values, error, told=told, given=self.given)
 
 
 def execute(entry: Entry, inputs: tuple, args, kwargs):

@@ -10,12 +10,18 @@ from __future__ import annotations
 
 import types
 
+from interpreter.recording.arithmetic import may_raise
 from interpreter.recording.naming import Binder
 from interpreter.recording.operations import Build, Input, Operation, Ref, refs_of
 from interpreter.recording.results import Plan, tuple_of
 from interpreter.recording.torch_calls import is_getter, plain_name
 
 INLINE = (list, tuple, dict, slice)
+
+
+def droppable(operation) -> bool:
+    """Whether an operation whose result nobody uses may be left out."""
+    return operation.element or operation.number and not may_raise(operation)
 
 
 class Writer:
@@ -39,7 +45,7 @@ class Writer:
         needed = self.needed_values()
         plan = Plan(self.binder.bind, self.value, self.input)
         for position, operation in enumerate(segment.operations):
-            if operation.index not in needed and (operation.element or operation.number) and not self.logged:
+            if operation.index not in needed and droppable(operation) and not self.logged:
                 continue
             self.operation(operation, position, needed)
         if segment.check is not None:
@@ -75,7 +81,7 @@ class Writer:
             self.last[index] = end
         for position in range(end - 1, -1, -1):
             operation = segment.operations[position]
-            if operation.index not in needed and (operation.element or operation.number):
+            if operation.index not in needed and droppable(operation):
                 continue
             found: list[int] = []
             deep_refs((operation.args, operation.kwargs), found, set())

@@ -29,9 +29,20 @@ OPERATORS = {abs, round, pow, *(getattr(operator, name) for name in (*UNARY, *BI
 COMPARISONS = {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge}
 CHOOSING = {min, max}
 CONSUMING = {sum, min, max, sorted, math.fsum, math.prod, bytes, bytearray}
+DIVISIONS = {operator.truediv, operator.floordiv, operator.mod}
+RAISING = DIVISIONS | COMPUTING | {operator.pow, pow, operator.lshift, operator.rshift, round, int, float}
 NUMBERS = (int, float, bool, *TRACED)
 ANSWER_FIRST = {float, bool}  # of a number beside them these take an int's subclass for an int
 KNOWN = {int, float, sum, divmod} | COMPUTING | TELLING | COMPARISONS | OPERATORS | CHOOSING
+
+
+def may_raise(operation) -> bool:
+    """Whether arithmetic on other numbers might end in an exception: it is done also where nobody uses its result."""
+    function = operation.function
+    if not operation.number or function not in RAISING:
+        return False
+    divisor = operation.args[-1]
+    return function not in DIVISIONS or type(divisor) not in (int, float) or divisor == 0
 
 
 def computed(trace, callable, args, kwargs):

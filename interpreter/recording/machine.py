@@ -18,7 +18,7 @@ from interpreter.recording.faults import fault_at, is_fault
 from interpreter.recording.leaving import make_plain
 from interpreter.recording.methods import MethodCalls
 from interpreter.recording.native import NativeCalls
-from interpreter.recording.numbers import plain
+from interpreter.recording.numbers import TRACED, pin, plain
 from interpreter.recording.outside import HEAP, MISSING
 from interpreter.recording.questions import Questions
 from interpreter.recording.special import ROUTES, SPECIAL_KINDS, is_ours
@@ -28,6 +28,10 @@ from interpreter.vm.errors import InterpreterError
 from interpreter.vm.machine import Machine
 
 SPECIAL_KINDS.update(caches.KINDS)
+
+
+NAMING_TYPES = (
+    "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "DICT_MERGE", "UNPACK_SEQUENCE", "UNPACK_EX", "BEFORE_WITH", "GET_ITER")
 
 
 def noting(handler):
@@ -42,9 +46,21 @@ def noting(handler):
     return noted
 
 
+def pinning(handler):
+    """The handler, given a plain number where a traced one was on top of the stack."""
+
+    def pinned(frame, operand):
+        frame.stack[-1] = pin(frame.stack[-1])
+        return handler(frame, operand)
+
+    return pinned
+
+
 def recording_handlers():
-    """The machine's handlers, with those that make functions noting them, and those that hash objects watched."""
+    """The machine's handlers, with those that make functions noting them, those that hash objects watched, and what
+    tells the type of a value given plain numbers."""
     changed = dict.fromkeys(("MAKE_FUNCTION", "SET_FUNCTION_ATTRIBUTE"), noting) | dict.fromkeys(HASHING, watched)
+    changed |= dict.fromkeys(NAMING_TYPES, pinning)
     return {name: changed[name](handler) if name in changed else handler for name, handler in Machine.handlers.items()}
 
 
@@ -197,18 +213,22 @@ class RecordingMachine(
     # Special methods of user's classes
 
     def get_item(self, obj, key):
+        obj = pin(obj)
         self.note_special(type(obj), "__getitem__")
         return super().get_item(obj, key)
 
     def set_item(self, obj, key, value):
+        obj = pin(obj)
         self.note_special(type(obj), "__setitem__")
         return super().set_item(obj, key, value)
 
     def delete_item(self, obj, key):
+        obj = pin(obj)
         self.note_special(type(obj), "__delitem__")
         return super().delete_item(obj, key)
 
     def contains(self, item, container):
+        container = pin(container)
         self.trace.look(container)
         self.note_special(type(container), "__contains__", "__iter__")
         return super().contains(item, container)
@@ -221,6 +241,9 @@ class RecordingMachine(
         return super().truth(value)
 
     def call_object(self, function, kind, args, kwargs):
+        if kind in TRACED:
+            function = pin(function)
+            kind = type(function)
         self.note_special(kind, "__call__")
         return super().call_object(function, kind, args, kwargs)
 
@@ -229,6 +252,7 @@ class RecordingMachine(
         return super().construct(cls, args, kwargs)
 
     def iterate(self, obj):
+        obj = pin(obj)
         self.trace.look(obj)
         self.note_special(type(obj), "__iter__", "__getitem__")
         return super().iterate(obj)
@@ -236,14 +260,15 @@ class RecordingMachine(
     # Objects of native types that nothing guards
 
     def entered(self, iterable):
-        self.see(iterable)
-        return super().entered(iterable)
+        return super().entered(self.see(iterable))
 
     def unpack(self, iterable):
+        iterable = pin(iterable)
         self.trace.look(iterable)
         return super().unpack(iterable)
 
     def unpack_mapping(self, mapping):
+        mapping = pin(mapping)
         self.trace.look(mapping)
         return super().unpack_mapping(mapping)
 

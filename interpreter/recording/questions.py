@@ -14,7 +14,7 @@ from interpreter.recording import guards, sources
 from interpreter.recording.arithmetic import ANSWER_FIRST, NUMBERS, computed
 from interpreter.recording.containers import CONTAINERS, HASHED, PLAIN
 from interpreter.recording.numbers import TRACED, pin, plain
-from interpreter.recording.outside import HEAP, SEQUENCES, is_constant
+from interpreter.recording.outside import HEAP, MISSING, SEQUENCES, is_constant
 from interpreter.recording.torch_calls import CONSTANT_KINDS
 from interpreter.vm.lookups import Host, derives, special
 from interpreter.vm.machine import Machine
@@ -161,8 +161,9 @@ class Questions(Machine):
         if isinstance(a, torch.Tensor) or isinstance(b, torch.Tensor):
             return OPERATORS[symbol](a, b)
         if first in TRACED or second in TRACED:
-            if isinstance(a, (int, float)) and isinstance(b, (int, float)):
-                return computed(trace, OPERATORS[symbol], (a, b), None)
+            number = computed(trace, OPERATORS[symbol], (a, b), None)
+            if number is not MISSING:
+                return number
             return super().binary(symbol, pin(a), pin(b))
         if trace.ended is None:
             if first in (str, bytes) and symbol in ("%", "%="):
@@ -228,12 +229,16 @@ class Questions(Machine):
             return COMPARE[symbol](a, b)
         if type(a) in NUMBERS and type(b) in NUMBERS:
             return trace.ask_number(COMPARE[symbol], a, b)
-        if isinstance(a, torch.Tensor) or isinstance(b, torch.Tensor) or type(a) in TRACED or type(b) in TRACED:
+        if isinstance(a, torch.Tensor) or isinstance(b, torch.Tensor):
             if trace.ended is None:
                 for side in (a, b):
                     if isinstance(side, CONTAINERS):
                         self.see(side)
             return COMPARE[symbol](a, b)
+        if type(a) in TRACED or type(b) in TRACED:
+            if symbol in ("==", "!=") and (type(a) in PLAIN or type(b) in PLAIN):
+                return COMPARE[symbol](plain(a), plain(b))  # with None or a text: whatever the number is
+            a, b = pin(a), pin(b)
         if trace.ended is None:
             for side in (a, b):
                 if isinstance(side, CONTAINERS):
@@ -262,10 +267,10 @@ class Questions(Machine):
                     self.note_compared(item, names, depth + 1)
 
     def unary(self, symbol, a):
-        if isinstance(a, torch.Tensor) or type(a) in TRACED:
-            if symbol in UNARY:
-                return UNARY[symbol](a)
-            return not self.truth(a)
+        if isinstance(a, torch.Tensor):
+            return UNARY[symbol](a) if symbol in UNARY else not self.truth(a)
+        if type(a) in TRACED:
+            return self.trace.number(UNARY[symbol], (a,)) if symbol in UNARY else not self.truth(a)
         if symbol in UNARY_NAMES:
             self.note_special(type(a), UNARY_NAMES[symbol])
         return super().unary(symbol, a)

@@ -102,6 +102,8 @@ def may_change(trace, functions) -> str | None:
         if id(value) in seen or trace.find(value) is not None:
             continue
         seen.add(id(value))
+        if pin(value) is not value:
+            continue
         if isinstance(value, types.FunctionType):
             for cell in value.__closure__ or ():
                 try:

@@ -436,3 +436,68 @@ def numbers_in_objects_that_are_containers():
         return table, items, pair, frozenset([n, "a"])
 
     return Scene(f, [(X(), n) for n in (1, 2, 3, 4)])
+
+
+@scene
+def numbers_where_something_else_is_asked_for():
+    """Messages name the number's type as in eager."""
+
+    def unpacked(n):
+        a, b = n
+        return a, b
+
+    def entered(n):
+        with n as a:
+            return a
+
+    def f(x, n, d):
+        told = []
+        for asked in (
+            lambda: n(1),
+            lambda: n[0],
+            lambda: [*n],
+            lambda: {**n},
+            lambda: {*n},
+            lambda: dict(**n),
+            lambda: unpacked(n),
+            lambda: entered(n),
+            lambda: [each for each in n],
+            lambda: 1 in n,
+            lambda: list(n),
+            lambda: n < "a",
+            lambda: [1] <= n,
+            lambda: frozenset() > n,
+            lambda: n @ 2,
+            lambda: ~(n + 0.5),
+            lambda: n + "a",
+            lambda: "a" + n,
+            lambda: n.nothing,
+            lambda: len(n),
+            lambda: n == None or n != "a",  # noqa: E711
+            lambda: 1 // (n - n),
+            lambda: d.update(n),
+            lambda: d.__setitem__([n], 1),
+        ):
+            try:
+                told.append(asked())
+            except Exception as error:
+                told.append((type(error).__name__, str(error)))
+        return x * n, told
+
+    return Scene(f, [(X(), n, {}) for n in (1, 2, 3, 4)])
+
+
+@scene
+def a_division_that_nobody_uses():
+    def f(x, n, k, branch):
+        if branch and x.sum() > 0:
+            x = x + 1
+        told = "fine"
+        try:
+            k //= n
+        except ZeroDivisionError as error:
+            told = str(error)
+        return x * 0.5, told
+
+    numbers = ((1, 1), (2, 2), (3, 3), (0, 4), (5, 5), (0, 6))
+    return Scene(f, [(X(), n, k, branch) for branch in (False, True) for n, k in numbers])
