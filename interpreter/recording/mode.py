@@ -19,6 +19,7 @@ from interpreter.recording.numbers import TRACED, pin, plain
 from interpreter.recording.operations import Ref
 from interpreter.recording.outside import LIVE
 from interpreter.recording.outside import is_constant as trace_constant
+from interpreter.recording.shaping import data_dependent
 from interpreter.recording.torch_calls import (
     CONSTANT_KINDS,
     FREE_METADATA,
@@ -26,7 +27,6 @@ from interpreter.recording.torch_calls import (
     METADATA_METHODS,
     NUMBERS,
     SHAPE_METADATA,
-    data_dependent,
     is_getter,
     mutates,
     plain_name,
@@ -157,7 +157,8 @@ def free_sizes(trace, args, value):
 
 
 def record(trace, func, name, args, kwargs, direct, whole=False):
-    if name in torch_calls.RESHAPES and args and trace.ended is None and trace.tainted(args[0]):
+    if name in torch_calls.RESHAPES and args and trace.ended is None and (
+            trace.tainted(args[0]) or data_dependent(func, args, kwargs)):
         trace.end(f"{name} of a tensor whose shape may be another in each call")
     ended = trace.ended is not None
     templates = named = None

@@ -69,10 +69,6 @@ RESHAPES = {
     "set_",
 }
 NUMBERS = {"item", "__int__", "__float__", "__index__"}
-DATA_DEPENDENT_SHAPES = {
-    "nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "_unique2", "bincount",
-    "to_sparse", "coalesce", "nonzero_static", "_unique", "unique_dim", "boolean_mask", "combinations",
-}
 PIECES = {
     "split",
     "chunk",
@@ -260,17 +256,3 @@ def draws(name: str, args, kwargs) -> bool:
     if name.rstrip("_") in RANDOM:
         return True
     return name == "scaled_dot_product_attention" and bool(args[4] if len(args) > 4 else kwargs.get("dropout_p", 0.0))
-
-
-def data_dependent(function, args, kwargs) -> bool:
-    """Whether the shape of the result may depend on the data of the arguments."""
-    name = plain_name(function)
-    if name in ("__getitem__", "index"):
-        index = args[1] if len(args) > 1 else None
-        parts = index if isinstance(index, (tuple, list)) else [index]
-        return any(isinstance(part, torch.Tensor) and part.dtype in (torch.bool, torch.uint8) for part in parts)
-    if name == "where":
-        return len(args) + len(kwargs) == 1
-    if name == "repeat_interleave":
-        return sum(isinstance(value, torch.Tensor) for value in (*args, *kwargs.values())) > 1 or len(args) == 1
-    return name in DATA_DEPENDENT_SHAPES
