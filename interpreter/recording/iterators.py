@@ -6,11 +6,11 @@ sets give a list there; what they go through is asked of the garbage collector i
 
 from __future__ import annotations
 
-import collections
 import gc
 import itertools
 import types
 import warnings
+from collections import OrderedDict
 
 from interpreter.lookasides.purity import iterator_types
 from interpreter.recording.trace import Unknown
@@ -19,9 +19,9 @@ VIEWS = {
     type({}.keys()): dict.keys,
     type({}.values()): dict.values,
     type({}.items()): dict.items,
-    type(collections.OrderedDict().keys()): collections.OrderedDict.keys,
-    type(collections.OrderedDict().values()): collections.OrderedDict.values,
-    type(collections.OrderedDict().items()): collections.OrderedDict.items,
+    type(OrderedDict().keys()): OrderedDict.keys,
+    type(OrderedDict().values()): OrderedDict.values,
+    type(OrderedDict().items()): OrderedDict.items,
     types.MappingProxyType: types.MappingProxyType,
 }
 
@@ -44,9 +44,9 @@ LOOKING = {  # iterators that look at a dict or set, which may not change its si
     type(iter(set())): (forwards, None),
 }
 GROUP = type(next(itertools.groupby([0]))[1])
-ORDERED = type(iter(collections.OrderedDict()))  # does not tell whether it gives keys, values or items
+ORDERED = type(iter(OrderedDict()))  # does not tell whether it gives keys, values or items
 SHARED = type(itertools.tee([])[0].__reduce__()[2][0])  # what the iterators of one `tee` have in common
-ITERATORS = frozenset(iterator_types()) - {ORDERED} | {SHARED}
+ITERATORS = frozenset(iterator_types()) | {SHARED}
 KINDS = ITERATORS | frozenset(VIEWS)
 
 
@@ -57,7 +57,9 @@ def remake(value) -> tuple:
     if kind in VIEWS:
         return VIEWS[kind], tuple(gc.get_referents(value)), None
     if kind in LOOKING:
-        return again, looking(value, kind), None
+        return again, looking(value, kind, *LOOKING[kind]), None
+    if kind is ORDERED:
+        return again, ordered(value), None
     if kind is itertools.pairwise and len(held := gc.get_referents(value)) == 1:
         return kind, (held[0],), None
     try:
@@ -76,9 +78,19 @@ def ended_group():
     return left_behind
 
 
-def looking(value, kind) -> tuple:
+def ordered(value) -> tuple:
+    """The same for an iterator of an OrderedDict: it is one that gives the items which this one still has to give."""
+    for make in (forwards, backwards):
+        for method in (OrderedDict.keys, OrderedDict.values, OrderedDict.items):
+            try:
+                return looking(value, ORDERED, make, method)
+            except Unknown as reason:
+                unknown = reason
+    raise unknown
+
+
+def looking(value, kind, make, method) -> tuple:
     """The arguments of `again` for an iterator of a dict or set."""
-    make, method = LOOKING[kind]
     held = [each for each in gc.get_referents(value) if isinstance(each, (dict, set, frozenset))]
     if not held:
         return make, method, None, 0
@@ -101,7 +113,9 @@ def parts(items) -> list:
 def again(make, method, container, done):
     """An iterator over a dict or set that has given so many items; over None, one that has given them all."""
     spent = container is None
-    made = make((set() if method is None else {}) if spent else container, *(() if method is None else (method,)))
+    if spent:
+        container = set() if method is None else method.__objclass__()
+    made = make(container, *(() if method is None else (method,)))
     for _ in range(1 if spent else done):
         next(made, None)
     return made
