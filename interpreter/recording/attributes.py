@@ -20,7 +20,10 @@ from interpreter.recording.numbers import TRACED, pin
 from interpreter.recording.outside import HEAP, LIVE, MISSING, Outside, is_constant
 from interpreter.recording.special import native_base
 from interpreter.recording.torch_calls import CONSTANT_KINDS
+from interpreter.vm.frame import Frame
+from interpreter.vm.hooks import Otherwise, hooked
 from interpreter.vm.machine import Machine
+from interpreter.vm.values import NULL
 
 SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 OUTSIDE_TENSOR_STATE = {"grad", "_grad", "_backward_hooks", "_post_accumulate_grad_hooks"}
@@ -140,6 +143,28 @@ class Attributes(Machine):
 
     def object_attribute(self, obj, kind, name):
         """`object.__getattribute__`, then `__getattr__` where the class has one."""
+        error = None
+        try:
+            result = self.found_attribute(obj, kind, name)
+        except AttributeError as raised:
+            result, error = NULL, raised
+        if type(result) is Frame:
+            return hooked(result, Otherwise(AttributeError, lambda _: self.answer_missing(obj, kind, name)))
+        if result is NULL:
+            result = self.answer_missing(obj, kind, name)
+        if result is not NULL:
+            return result
+        if error is not None:
+            raise error
+        return object.__getattribute__(obj, name)  # raises, in CPython's words
+
+    def answer_missing(self, obj, kind, name):
+        """What `__getattr__` gives; NULL where the class has none."""
+        hook = self.lookup(kind, "__getattr__")
+        return NULL if hook is MISSING else self.call(hook, (obj, name), None)
+
+    def found_attribute(self, obj, kind, name):
+        """What `object.__getattribute__` finds, or NULL."""
         found = self.lookup(kind, name)
         found_kind = type(found)
         if found is not MISSING and found_kind is not FunctionType and (
@@ -154,10 +179,7 @@ class Attributes(Machine):
             if self.answers(found_kind, "__get__"):
                 return self.describe(found, obj, kind, name)
             return found
-        hook = self.lookup(kind, "__getattr__")
-        if hook is MISSING:
-            return object.__getattribute__(obj, name)  # raises, in CPython's words
-        return self.call(hook, (obj, name), None)
+        return NULL
 
     def describe(self, descriptor, obj, kind, name):
         """`descriptor.__get__(obj, kind)`."""

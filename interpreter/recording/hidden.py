@@ -12,6 +12,7 @@ import contextvars
 import datetime
 import decimal
 import functools
+import operator
 import re
 import threading
 import types
@@ -22,13 +23,14 @@ from interpreter.recording import guards, sources
 CONTAINERS = (list, dict, tuple, set, frozenset, collections.deque)
 # immutable, told by their repr
 REPRESENTED = (decimal.Decimal, datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo)
+UNCHANGING = (re.Pattern, contextvars.ContextVar)
+GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 TOLD_OTHERWISE = (
     types.MethodType,
     functools.partial,
     type(functools.lru_cache(int)),
     types.CellType,
     weakref.ref,
-    contextvars.ContextVar,
     type(threading.Lock()),
     type(threading.RLock()),
     types.MappingProxyType,
@@ -51,10 +53,23 @@ def read_hidden(trace, value, kind, source):
         trace.guard(guards.Constant(sources.Reading(source, held, (), "value"), held(value)))
     elif isinstance(value, BaseException):
         trace.read(value.args, sources.Attribute(source, "args"))
-    elif kind is re.Pattern:  # never changes
+    elif kind in UNCHANGING:
         trace.guard(guards.Identity(source, value))
+    elif kind in GETTERS:
+        trace.read(parts(value), sources.Reading(source, parts, (), "__reduce__"), fixed=True)
+    elif kind is types.MethodWrapperType:
+        trace.read(value.__self__, sources.Attribute(source, "__self__"), fixed=True)
+        trace.read(value.__name__, sources.Attribute(source, "__name__"))
     elif hides(kind) and not isinstance(value, CONTAINERS + TOLD_OTHERWISE):
         trace.unguarded[id(value)] = value
+
+
+def parts(getter):
+    """What a getter of `operator` was made of."""
+    made, arguments = getter.__reduce__()
+    if isinstance(made, functools.partial):
+        return made.args, arguments, tuple(made.keywords.items())
+    return arguments
 
 
 @functools.lru_cache(maxsize=4096)

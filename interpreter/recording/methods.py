@@ -23,6 +23,7 @@ from interpreter.recording.special import (
 from interpreter.vm.calls import BUILTINS
 from interpreter.vm.lookups import derives
 from interpreter.vm.machine import Machine
+from interpreter.vm.values import NULL
 
 BOUND_NATIVE = (*BUILTINS, types.MethodWrapperType)
 NATIVE_METHODS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
@@ -79,7 +80,8 @@ class MethodCalls(Machine):
         """The few native methods of which it is known what exactly they read or write."""
         trace = self.trace
         if descriptor is object.__getattribute__ and len(rest) == 1:
-            return self.object_attribute(obj, type(obj), rest[0])
+            found = self.found_attribute(obj, type(obj), rest[0])
+            return object.__getattribute__(obj, rest[0]) if found is NULL else found
         if descriptor is object.__setattr__ and len(rest) == 2:
             return done(self.set_object_attribute(obj, type(obj), *rest))
         if descriptor is object.__delattr__ and len(rest) == 1:
