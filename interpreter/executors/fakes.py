@@ -93,6 +93,7 @@ class Fakes:
         self.asked: list[tuple[Operation, list[Operation]]] = []
         self.symbolic: list[tuple[str, object]] = []
         self.inference = Inference()
+        self.idle: set[int] = set()  # switches of a mode to what it is already
 
     # Inputs
 
@@ -140,7 +141,10 @@ class Fakes:
         if self.inference.do(operation):
             return
         if is_switch(function):
+            grad = torch.is_grad_enabled()
             function(*operation.args, **operation.kwargs)
+            if function is torch._C._set_grad_enabled and torch.is_grad_enabled() is grad:
+                self.idle.add(index)
             self.values[index] = None
             return
         if not (is_torch(function) or is_number_function(function) or operation.number or operation.element):

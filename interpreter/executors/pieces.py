@@ -95,10 +95,13 @@ class Parting:
         self.operations = self.alive(operations)
 
     def alive(self, operations):
-        """Without the arithmetic that nothing needs (it led to checks that are conditions on sizes now)."""
+        """Without the arithmetic that nothing needs (it led to checks that are conditions on sizes now), and without
+        switches that change nothing: graphs need not end for them."""
         needed = set(self.final)
         kept = []
         for operation in reversed(operations):
+            if operation.index in self.fakes.idle:
+                continue
             if operation.index in needed or not (operation.element or operation.number):
                 kept.append(operation)
                 deep_refs((operation.args, operation.kwargs), found := [], set())

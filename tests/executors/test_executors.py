@@ -161,6 +161,17 @@ def test_modes_switched_inside():
     agree(f, make, make, make, graphs=[3])
 
 
+def test_a_mode_that_is_switched_to_what_it_is():
+    def f(x):
+        with torch.no_grad():
+            y = x.sin()
+        return y.cos() * x
+
+    with torch.no_grad():
+        agree(f, tensor(3), tensor(3), tensor(3), graphs=[1])
+    agree(f, *[tensor(3, requires_grad=True)] * 3, graphs=[2])
+
+
 class Double(torch.autograd.Function):
     @staticmethod
     def forward(context, x):
