@@ -146,10 +146,7 @@ def collect(values, depth, kinds: dict):
 
 
 def items_of(value, base) -> list:
-    """What a builtin container holds, without asking a key for its hash. A tuple of an iterator's own may have holes
-    (`zip_longest` makes them where something is at its end), which only the collector leaves out."""
-    if type(value) is tuple:
-        return gc.get_referents(value)
+    """What a builtin container holds, without asking a key for its hash."""
     return [*dict.__iter__(value), *dict.values(value)] if issubclass(base, dict) else [*base.__iter__(value)]
 
 
