@@ -56,7 +56,7 @@ def settled(machine: Any, number: Any) -> Any:
     kind = type(number)
     if id(kind) in ATOM_IDS or not ours(kind):
         return number
-    return machine.call_native(float if issubclass(kind, float) else operator.index, [number])
+    return machine.call_native(float.__float__ if issubclass(kind, float) else operator.index, [number])
 
 
 @functools.cache

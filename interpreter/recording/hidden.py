@@ -24,6 +24,13 @@ CONTAINERS = (list, dict, tuple, set, frozenset, collections.deque)
 # immutable, told by their repr
 REPRESENTED = (decimal.Decimal, datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo)
 UNCHANGING = (re.Pattern, contextvars.ContextVar)
+MADE_OF = {  # the attributes that tell one from another
+    slice: ("start", "stop", "step"),
+    types.MethodWrapperType: ("__self__", "__name__"),
+    types.GenericAlias: ("__origin__", "__args__"),
+    types.UnionType: ("__args__",),
+    super: ("__self__", "__self_class__", "__thisclass__"),
+}
 GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 TOLD_OTHERWISE = (
     types.MethodType,
@@ -34,16 +41,13 @@ TOLD_OTHERWISE = (
     type(threading.Lock()),
     type(threading.RLock()),
     types.MappingProxyType,
-    types.GenericAlias,
-    types.UnionType,
-    super,
 )
 
 
 def read_hidden(trace, value, kind, source):
     """Guard what `value`, just read at `source`, holds; or note it in `trace.unguarded`."""
-    if kind is slice:
-        for name in ("start", "stop", "step"):
+    if kind in MADE_OF:
+        for name in MADE_OF[kind]:
             trace.read(getattr(value, name), sources.Attribute(source, name), fixed=True)
     elif isinstance(value, REPRESENTED) or any(
         base.__name__ == "generic" and base.__module__ == "numpy" for base in kind.__mro__
@@ -57,9 +61,6 @@ def read_hidden(trace, value, kind, source):
         trace.guard(guards.Identity(source, value))
     elif kind in GETTERS:
         trace.read(parts(value), sources.Reading(source, parts, (), "__reduce__"), fixed=True)
-    elif kind is types.MethodWrapperType:
-        trace.read(value.__self__, sources.Attribute(source, "__self__"), fixed=True)
-        trace.read(value.__name__, sources.Attribute(source, "__name__"))
     elif hides(kind) and not isinstance(value, CONTAINERS + TOLD_OTHERWISE):
         trace.unguarded[id(value)] = value
 

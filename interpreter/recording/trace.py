@@ -134,7 +134,7 @@ class Trace:
             self.guard(guards.Length(source, len(value)))
             entry.whole = True
             for i, item in enumerate(tuple.__iter__(value)):
-                entry.known[i] = self.read(item, sources.item(value, source, i))
+                entry.known[i] = self.read(item, sources.item(value, source, i), fixed)
         elif kind is types.MethodType:
             self.read(value.__func__, sources.Attribute(source, "__func__"))
             self.read(value.__self__, sources.Attribute(source, "__self__"))
