@@ -59,9 +59,11 @@ def pinning(handler):
 def recording_handlers():
     """The machine's handlers, with those that make functions noting them, those that hash objects watched, and what
     tells the type of a value given plain numbers."""
-    changed = dict.fromkeys(("MAKE_FUNCTION", "SET_FUNCTION_ATTRIBUTE"), noting) | dict.fromkeys(HASHING, watched)
-    changed |= dict.fromkeys(NAMING_TYPES, pinning)
-    return {name: changed[name](handler) if name in changed else handler for name, handler in Machine.handlers.items()}
+    handlers = dict(Machine.handlers)
+    wrapped = (("MAKE_FUNCTION", "SET_FUNCTION_ATTRIBUTE"), noting), (HASHING, watched), (NAMING_TYPES, pinning)
+    for names, wrap in wrapped:
+        handlers.update({name: wrap(handlers[name]) for name in names if name in handlers})
+    return handlers
 
 
 class RecordingMachine(
