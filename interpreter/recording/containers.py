@@ -249,6 +249,14 @@ class Containers(Machine):
             self.note_special(type(iterable), "__iter__", "__getitem__")
         return super().unpack(iterable)
 
+    def extend(self, target, iterable):
+        kind = type(iterable)
+        asks = kind.__flags__ & HEAP and (special(kind, "__len__") or special(kind, "__length_hint__"))
+        if asks and self.trace.ended is None and not isinstance(iterable, torch.Tensor):
+            self.invoke(list.extend, target, iterable)
+        else:
+            super().extend(target, iterable)
+
     def unpack_mapping(self, mapping):
         entry = self.entry_of(mapping)
         if entry is not None:
