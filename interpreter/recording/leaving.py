@@ -26,12 +26,23 @@ ATOMS = (
     types.ModuleType,
     types.BuiltinFunctionType,
 )
+WRITTEN = (list, dict, set, collections.deque)
+
+
+def written(entry) -> bool:
+    """Whether it is a container that this call has written."""
+    return entry is not None and entry.touched and isinstance(entry.value, WRITTEN)
 
 
 def make_plain(roots: list, trace: Trace) -> list:
     """`roots` without traced numbers: they are replaced in all that was made inside the call and can be reached from
-    there."""
+    there. What an outside container held before it was written is not looked into."""
     seen: dict = {}
+    for entry in list(trace.outside.values()):
+        if entry.original is not None:
+            for item in entry.original.values() if isinstance(entry.original, dict) else entry.original:
+                if type(item) not in ATOMS and not written(trace.find(item)):
+                    seen[id(item)] = (item, item)
 
     def of(value):
         kind = type(value)
@@ -54,7 +65,8 @@ def make_plain(roots: list, trace: Trace) -> list:
             if hasattr(made, "__dict__"):
                 of(made.__dict__)
             return made
-        if trace.find(value) is not None and not isinstance(value, (list, dict, set, collections.deque)):
+        entry = trace.find(value)
+        if entry is not None and not written(entry):
             return value
         inside(value, kind)
         return value

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import collections
 import time
 
 import torch
 
 from interpreter.lookasides.registry import REGISTRY
 from interpreter.recording import guards, sources
-from interpreter.recording.leaving import make_plain
+from interpreter.recording.leaving import make_plain, written
 from interpreter.recording.machine import RecordingMachine
 from interpreter.recording.mode import Recording
 from interpreter.recording.outside import BY_IDENTITY, Outside
 from interpreter.recording.results import Builder
 from interpreter.recording.trace import Trace, Unknown
 from interpreter.vm.errors import InterpreterError
-
-WRITTEN = (list, dict, set, collections.deque)
 
 
 class Recorded:
@@ -103,7 +100,7 @@ def finish(recorded: Recorded):
         recorded.tail = f"{trace.ended}, at {trace.ended_where}"
     distinct(trace)
     if trace.numbered:
-        held = [entry.value for entry in trace.outside.values() if isinstance(entry.value, WRITTEN)]
+        held = [entry.value for entry in trace.outside.values() if written(entry)]
         recorded.value, recorded.error, *_ = make_plain(
             [recorded.value, recorded.error, *(write.args for write in trace.writes), *held], trace
         )
