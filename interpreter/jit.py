@@ -9,6 +9,7 @@ import pathlib
 import sys
 import threading
 import time
+import types
 import warnings
 from collections import Counter
 
@@ -19,12 +20,13 @@ from interpreter import callable_module
 from interpreter.cache import Entry, SideExit, execute
 from interpreter.recording.caches import InCache
 from interpreter.recording.collector import seldom
-from interpreter.recording.faults import ADVICE, Fault, told
+from interpreter.recording.faults import ADVICE, Fault, told, users
 from interpreter.recording.guards import Constant, Tensor
 from interpreter.recording.ledger import RecordingLedger
 from interpreter.recording.record import record
 from interpreter.recording.switches import Modes
 from interpreter.vm.errors import InterpreterError
+from interpreter.vm.hiding import hidden
 
 EXECUTORS = ("eager", "aot", "inductor", "cudagraphs")
 PACKAGE = str(pathlib.Path(__file__).parent)
@@ -268,14 +270,16 @@ class JittedFunction:
                 setattr(self, name, getattr(jit.original, name))
         self.__wrapped__ = jit.original
 
+    @hidden
     def __call__(self, *args, **kwargs):
-        return self._jit.call(args, kwargs)
+        try:
+            return self._jit.call(args, kwargs)
+        except BaseException as error:
+            users(error)
+            raise
 
     def __get__(self, obj, owner=None):
-        return self if obj is None else self.__class__.bound(self, obj)
-
-    def bound(self, obj):
-        return lambda *args, **kwargs: self(obj, *args, **kwargs)
+        return self if obj is None else types.MethodType(self, obj)
 
     interpreted_at = "__wrapped__"  # where its `__dict__` holds what the interpreter calls in its place
 
@@ -302,11 +306,8 @@ class JittedModule(torch.nn.Module):
         object.__setattr__(self, "explain", jit.explain)
         object.__setattr__(self, "__dict__", self.__dict__ | {"_original": jit.original})
 
-    def __call__(self, *args, **kwargs):
-        return self._jit.call(args, kwargs)
-
-    def forward(self, *args, **kwargs):
-        return self._jit.call(args, kwargs)
+    __call__ = JittedFunction.__call__
+    forward = JittedFunction.__call__
 
     def __getattr__(self, name):
         return getattr(self.__dict__["_original"], name)

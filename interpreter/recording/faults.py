@@ -14,6 +14,7 @@ import pathlib
 from interpreter.vm.errors import InterpreterError
 
 HERE = pathlib.Path(__file__).parent
+OURS = str(HERE.parent)
 BOOKKEEPING = {
     str(HERE / f"{name}.py")
     for name in (
@@ -27,6 +28,10 @@ BOOKKEEPING = {
         "position",
         "leaving",
         "switches",
+        "naming",
+        "outside",
+        "hidden",
+        "shaping",
     )
 }
 KINDS = (AttributeError, NameError, AssertionError)
@@ -52,6 +57,21 @@ def is_fault(error: BaseException) -> bool:
         trace = trace.tb_next
     code = trace.tb_frame.f_code
     return code.co_filename in BOOKKEEPING and code.co_name not in DOES_FOR_THE_USER
+
+
+def users(error: BaseException) -> BaseException:
+    """The exception of a user, with a traceback that has no frame of ours. A fault keeps them all."""
+    if isinstance(error, InterpreterError):
+        return error
+    kept = []
+    entry = error.__traceback__
+    while entry is not None:
+        if not entry.tb_frame.f_code.co_filename.startswith(OURS):
+            kept.append(entry)
+        entry = entry.tb_next
+    for entry, following in zip(kept, [*kept[1:], None]):
+        entry.tb_next = following
+    return error.with_traceback(kept[0] if kept else None)
 
 
 def fault_at(frame, error: BaseException) -> InterpreterError:

@@ -178,20 +178,36 @@ def test_explain_tells_all_of_it():
 
 
 def test_user_errors_have_the_users_traceback_alone():
+    """The same files, lines and functions as in eager: when it is recorded, when a program that has served raises, and
+    when the call is run as it is."""
+
     def inner(x, n):
         return x.view(n, 7)
 
     def f(x, n):
-        return inner(x, n)
+        y = inner(x, n)
+        return y
 
-    jitted = jit(f)
-    for _ in range(3):
-        with pytest.raises(RuntimeError, match="invalid for input of size") as caught:
-            jitted(X(), 3)
-        files = [entry.filename for entry in traceback.extract_tb(caught.value.__traceback__)]
-        names = [entry.name for entry in traceback.extract_tb(caught.value.__traceback__)]
-        assert names[-2:] == ["f", "inner"]
-        assert files[-2:] == [__file__, __file__]
+    class Model(torch.nn.Module):
+        method = jit(f)
+
+        def forward(self, x, n):
+            return inner(x, n)
+
+    def seen(call, x):
+        try:
+            call(x, 3)
+        except RuntimeError as error:
+            entries = traceback.extract_tb(error.__traceback__)[1:]
+            return [(entry.filename, entry.lineno, entry.name) for entry in entries]
+        return None
+
+    for call, expected in ((jit(f), f), (jit(Model()), Model().forward), (lambda x, n: Model.method(x, n), f)):
+        for x in (torch.ones(20), torch.ones(20), torch.ones(21), torch.ones(21), torch.ones(22), torch.ones(20)):
+            eager, jitted = seen(expected, x), seen(call, x)
+            if jitted is not None:
+                jitted = [entry for entry in jitted if entry[2] not in ("_wrapped_call_impl", "_call_impl", "<lambda>")]
+            assert jitted == eager
 
 
 def test_a_fault_in_the_middle_is_not_the_users(monkeypatch):
