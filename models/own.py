@@ -29,11 +29,11 @@ def own(spec: str) -> list[Model]:
     place, _, name = spec.rpartition(":")
     offered = classes(load(place))
     if name == "*":
-        usable = [key for key, kind in offered.items() if hasattr(kind, "example_inputs")]
+        usable = [key for key, kind in offered.items() if hasattr(kind, "example_inputs") and not required(kind)]
         if not usable:
-            raise UnknownModel(f"{place}: it has no torch.nn.Module with an example_inputs() method")
-        for key in usable:
-            check(place, key)
+            raise UnknownModel(
+                f"{place}: it has no torch.nn.Module that is built without arguments and has an example_inputs() method"
+            )
         return [entry(place, key) for key in usable]
     if find(place, name) is None:
         near = difflib.get_close_matches(name, offered, n=3, cutoff=0.6) or list(offered)
@@ -48,16 +48,21 @@ def check(place: str, name: str) -> None:
     kind = find(place, name)
     if not callable(getattr(kind, "example_inputs", None)):
         raise UnknownModel(f"{place}:{name}: it needs a method example_inputs() that returns forward's arguments")
-    needed = [
+    needed = required(kind)
+    if needed:
+        raise UnknownModel(
+            f"{place}:{name}: it must be built without arguments, but __init__ needs {', '.join(needed)}"
+        )
+
+
+def required(kind: type) -> list[str]:
+    """The arguments without which a class can't be built."""
+    return [
         parameter.name
         for parameter in inspect.signature(kind).parameters.values()
         if parameter.default is parameter.empty
         and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     ]
-    if needed:
-        raise UnknownModel(
-            f"{place}:{name}: it must be built without arguments, but __init__ needs {', '.join(needed)}"
-        )
 
 
 def entry(place: str, name: str) -> Model:
