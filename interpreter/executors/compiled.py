@@ -92,7 +92,10 @@ class Compiled(Segment):
 
     def fits(self, inputs) -> bool:
         """Whether it was compiled for sizes and shared memory as these inputs have them."""
-        if self.holds is not None and not self.holds(inputs):
+        try:
+            if self.holds is not None and not self.holds(inputs):
+                return False
+        except ArithmeticError:  # a condition divides by a size that is 0 now
             return False
         if self.apart is None:
             return True
@@ -108,9 +111,7 @@ class Compiled(Segment):
             return True
         try:
             return self.agrees((*inputs, *self.asks(inputs, {})))
-        except (
-            Exception
-        ):  # a number that can't be had of these inputs: the recorded operations will raise that in their place
+        except Exception:  # a number that can't be had of these inputs: the recorded operations raise in their place
             return False
 
     def computed(self) -> set[int]:

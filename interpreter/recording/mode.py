@@ -209,9 +209,9 @@ def record(trace, func, name, args, kwargs, direct, whole=False):
         operation = trace.add(result_of, (Ref(trace.attempt),), {}, number=True)
     if isinstance(result, torch.Tensor):
         trace.add_tensor(result, Ref(operation.index), tainted)
-        if tainted and name == "squeeze":  # which dimensions go depends on the sizes
+        if tainted and name in torch_calls.RANKS:
             rank = trace.add(torch.Tensor.dim, (Ref(operation.index),), {}, number=True)
-            trace.check(Ref(rank.index), result.dim(), "the number of dimensions after squeeze")
+            trace.check(Ref(rank.index), result.dim(), f"the number of dimensions after {name}")
         return result
     if name == "backward":
         trace.grads_moved = True

@@ -69,6 +69,7 @@ RESHAPES = {
     "set_",
 }
 NUMBERS = {"item", "__int__", "__float__", "__index__"}
+RANKS = {"squeeze", "flatten", "tensordot"}  # how many dimensions go depends on the sizes, or on a number
 PIECES = {
     "split",
     "chunk",

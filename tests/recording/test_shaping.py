@@ -82,6 +82,31 @@ def test_sizes_that_a_tensor_tells_are_asked_again(name):
         assert outcome(jitted, value) == outcome(call, value)
 
 
+RANKED = {
+    "flatten": lambda n: torch.zeros(1, 2, 3, 4).flatten(0, n),
+    "torch.flatten": lambda n: torch.flatten(torch.zeros(1, 2, 3, 4), end_dim=n),
+    "tensordot": lambda n: torch.tensordot(torch.ones(2, 2, 2), torch.ones(2, 2, 2), dims=n),
+    "squeeze": lambda n: torch.zeros(1, 2, 1, 3).squeeze(n),
+    "flatten by item": lambda n: torch.zeros(1, 2, 3, 4).flatten(0, torch.tensor(n).item()),
+    "Flatten": lambda n: torch.nn.Flatten(0, n)(torch.zeros(1, 2, 3, 4)),
+}
+
+
+@pytest.mark.parametrize("name", RANKED)
+def test_a_rank_that_a_number_tells_is_asked_again(name):
+    """How many dimensions there are, and how long they are, when the number has changed and changes again."""
+    call = RANKED[name]
+    jitted = jit(lambda n: (call(n).dim(), call(n).shape, len(call(n).shape), call(n).ndim))
+    for n in (1, 2, 3, 0, 2, 1):
+        try:
+            expected = call(n)
+        except (IndexError, RuntimeError) as error:
+            with pytest.raises(type(error)):
+                jitted(n)
+        else:
+            assert jitted(n) == (expected.dim(), expected.shape, expected.dim(), expected.dim())
+
+
 @pytest.mark.parametrize(
     "function, args",
     [
