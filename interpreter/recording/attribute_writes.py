@@ -7,7 +7,7 @@ from types import FunctionType
 import torch
 
 from interpreter.recording.attributes import OWN_ATTRIBUTES, SLOTS
-from interpreter.recording.numbers import plain
+from interpreter.recording.numbers import TRACED, plain
 from interpreter.recording.outside import MISSING
 from interpreter.recording.special import native_base
 from interpreter.vm.attributes import discarding
@@ -25,6 +25,8 @@ class AttributeWrites(Machine):
         if trace.ended is not None:
             return super().set_attribute(obj, name, plain(value))
         kind = type(obj)
+        if kind in TRACED:
+            return setattr(plain(obj), name, value)  # raises, in CPython's words
         if isinstance(obj, torch.Tensor):
             return self.set_tensor_attribute(obj, name, value)
         if isinstance(obj, type):

@@ -48,11 +48,11 @@ def make_plain(roots: list, trace: Trace) -> list:
         kind = type(value)
         if kind in TRACED:
             return plain(value)
-        if kind in ATOMS or id(value) in seen or isinstance(value, torch.Tensor):
+        if kind in ATOMS or id(value) in seen or issubclass(kind, torch.Tensor):
             return seen.get(id(value), (value, value))[1]
         seen[id(value)] = (value, value)
-        if isinstance(value, (tuple, frozenset)):
-            base = tuple if isinstance(value, tuple) else frozenset
+        if issubclass(kind, (tuple, frozenset)):
+            base = tuple if issubclass(kind, tuple) else frozenset
             before = list(base.__iter__(value))
             items = [of(item) for item in before]
             if any(a is not b for a, b in zip(items, before)):
@@ -72,12 +72,12 @@ def make_plain(roots: list, trace: Trace) -> list:
         return value
 
     def inside(value, kind):
-        if isinstance(value, (list, collections.deque)):
+        if issubclass(kind, (list, collections.deque)):
             for i, item in enumerate(kind.__iter__(value)):
                 now = of(item)
                 if now is not item:
                     kind.__setitem__(value, i, now) if kind is list else operator.setitem(value, i, now)
-        elif isinstance(value, dict):
+        elif issubclass(kind, dict):
             if any(of(key) is not key for key in dict.keys(value)):
                 items = [(of(key), of(item)) for key, item in dict.items(value)]
                 dict.clear(value)
@@ -87,7 +87,7 @@ def make_plain(roots: list, trace: Trace) -> list:
                     now = of(item)
                     if now is not item:
                         dict.__setitem__(value, key, now)
-        elif isinstance(value, set):
+        elif issubclass(kind, set):
             items = [(item, of(item)) for item in value]
             for item, now in items:
                 if now is not item:
@@ -106,10 +106,10 @@ def make_plain(roots: list, trace: Trace) -> list:
             of(value.__kwdefaults__)
         elif kind is types.MethodType:
             of(value.__self__)
-        elif isinstance(value, BaseException):
+        elif issubclass(kind, BaseException):
             value.args = of(value.args)
             of(value.__dict__)
-        if kind.__flags__ & HEAP and not isinstance(value, (type, BaseException)):
+        if kind.__flags__ & HEAP and not issubclass(kind, (type, BaseException)):
             of(getattr(value, "__dict__", None))
             for name in copyreg._slotnames(kind) or ():
                 if hasattr(value, name):

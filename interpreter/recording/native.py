@@ -139,15 +139,15 @@ class NativeCalls(Machine):
         trace.direct = unbound(callable) if kind in BOUND_NATIVE else callable
         try:
             result = callable(*args, **(kwargs or {}))
-        except TypeError as error:
-            if "Traced" not in str(error):
+        except TypeError:
+            given = tuple(map(deeply_plain, args)), {key: deeply_plain(value) for key, value in (kwargs or {}).items()}
+            if not trace.numbered:
                 raise
             wrong = True
         else:
             wrong = False
-        if wrong:  # torch names the type of an argument: it is given a plain number, to say so in its own words
-            plain_kwargs = {key: deeply_plain(value) for key, value in (kwargs or {}).items()}
-            return callable(*map(deeply_plain, args), **plain_kwargs)
+        if wrong:  # what torch does not take of a traced number it takes of the plain one, or refuses in its own words
+            return callable(*given[0], **given[1])
         trace.direct = None
         if trace.seen == seen and trace.ended is None and not self.harmless(callable, result):
             self.sharp(callable, "a function of torch that can't be recorded")

@@ -91,6 +91,7 @@ class TracedFloat(Traced, float):
 
 
 TRACED = (TracedInt, TracedFloat)
+TracedInt.__name__, TracedFloat.__name__ = "int", "float"  # messages of native code name the type of what it is given
 
 
 def plain(value):

@@ -29,7 +29,7 @@ import interpreter.vm
 from interpreter.lookasides.purity import SEEING
 from interpreter.recording import guards, sources, switches, torch_calls
 from interpreter.recording.mode import record
-from interpreter.recording.numbers import pin
+from interpreter.recording.numbers import pin, plain
 from interpreter.recording.outside import HEAP, is_constant
 from interpreter.vm.frame import Frame
 from interpreter.vm.hooks import Then, hooked
@@ -88,7 +88,7 @@ def dir_(machine, callable, args, kwargs):
     """The names of an object's attributes: its own, and those of its classes."""
     if len(args) != 1 or kwargs:
         return dir(*args, **(kwargs or {}))
-    obj = args[0]
+    obj = plain(args[0])
     hook = machine.lookup(type(obj), "__dir__")
     if type(hook) is types.FunctionType and not isinstance(obj, torch.Tensor):
         return sorted(machine.invoke(hook, obj))
