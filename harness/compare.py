@@ -97,6 +97,8 @@ def compare(base: Run, head: Run, names: tuple[str, str] = ("base", "head"), *, 
     reasons = incomparable(base.info["environment"], head.info["environment"])
     found = Comparison(base, head, names, {}, reasons, noise, anyway=anyway)
     pairs = joined(base, head)
+    if not pairs and len(base.cells) and len(head.cells):
+        reasons.append("no cell is in both runs")
     found.frames = {
         "status": statuses(pairs),
         "missing": missing(base, head, names),

@@ -13,7 +13,7 @@ from harness.row import BLANK, STATUSES
 from harness.store import DETAILS, read_info, read_lines
 
 
-@dataclass
+@dataclass(repr=False)
 class Run:
     """A run, read back. Frames have a row per cell (`cells`), per call site (`ledger`), per sample (`samples`)."""
 
@@ -23,6 +23,10 @@ class Run:
     ledger: pd.DataFrame
     samples: pd.DataFrame
     programs: dict[str, str] = field(default_factory=dict)
+
+    def __repr__(self):
+        counts = ", ".join(f"{count} {status}" for status, count in self.counts().items() if count)
+        return f"<run in {self.folder}: {counts}>"
 
     @property
     def plan(self) -> list[Cell]:

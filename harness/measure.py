@@ -137,8 +137,9 @@ class Measurement:
     # Eager.
 
     def eager(self) -> list[Outcome]:
-        """Eager on each set of inputs, once; the first again on a copy, to see whether eager repeats itself. (Not on the
-        same one: a model that counts its calls must have had as many as the jitted copy when the two are compared.)"""
+        """Eager on each set of inputs, once; the first again on a copy, to see whether eager repeats itself. Not on the
+        same one: a model that counts its calls must have had as many as the jitted copy when the two are compared.
+        """
         self.note("eager")
         outcomes = []
         for seed in range(JUDGED + 1):

@@ -405,6 +405,8 @@ def jit(fn_or_module, *, executor="eager", dynamic=None, sharp_edges="allow", co
         )
     if sharp_edges not in ("allow", "warn", "error"):
         raise ValueError(f'sharp_edges={sharp_edges!r} is not known: it is "allow", "warn" or "error"')
+    if dynamic is not None and type(dynamic) is not bool:
+        raise ValueError(f"dynamic={dynamic!r} is not known: it is None, True or False")
     if compile not in ("now", "background"):
         raise ValueError(f'compile={compile!r} is not known: it is "now" or "background"')
     if isinstance(fn_or_module, (JittedFunction, JittedModule)):

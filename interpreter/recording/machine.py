@@ -14,6 +14,7 @@ from interpreter.recording.attribute_writes import AttributeWrites
 from interpreter.recording.attributes import Attributes
 from interpreter.recording.calls import Calls
 from interpreter.recording.containers import Containers
+from interpreter.recording.effects import ROUTES
 from interpreter.recording.faults import fault_at, is_fault
 from interpreter.recording.leaving import make_plain
 from interpreter.recording.methods import MethodCalls
@@ -21,7 +22,7 @@ from interpreter.recording.native import NativeCalls
 from interpreter.recording.numbers import TRACED, pin, plain
 from interpreter.recording.outside import HEAP, MISSING
 from interpreter.recording.questions import Questions
-from interpreter.recording.special import ROUTES, SPECIAL_KINDS, is_ours
+from interpreter.recording.special import SPECIAL_KINDS, is_ours
 from interpreter.recording.trace import Trace
 from interpreter.recording.watching import HASHING, WatchedCalls, WatchedSteps, watched
 from interpreter.vm.errors import InterpreterError

@@ -50,7 +50,7 @@ class MethodCalls(Machine):
         if known.kind == "writes":
             return self.call_writer(callable, known, descriptor, (obj, *rest), kwargs)
         steps = isinstance(obj, STEPPED) and entry is None
-        if known.kind == "opaque" and not steps and not self.in_our_code():
+        if known.kind == "opaque" and not steps and not self.in_our_code() and not self.is_pure_here(descriptor):
             self.sharp(descriptor, "native code that isn't known to be pure")
             return self.unrecorded(callable, args, kwargs)
         if entry is not None:

@@ -7,6 +7,7 @@ guarded first, and a write to an outside one is noted. Anything else ends the tr
 
 from __future__ import annotations
 
+import os
 import types
 import weakref
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -21,6 +22,7 @@ from interpreter.recording.arithmetic import computed, listed
 from interpreter.recording.asked import ASKED
 from interpreter.recording.callbacks import python_reached
 from interpreter.recording.containers import CONTAINERS
+from interpreter.recording.effects import shows_writes
 from interpreter.recording.methods import ASKS_TYPE, BOUND_NATIVE, NATIVE_METHODS, refused, unbound
 from interpreter.recording.mode import deeply_plain, operate
 from interpreter.recording.numbers import TRACED, pin, plain
@@ -31,7 +33,6 @@ from interpreter.recording.special import (
     is_ours,
     native_base,
     runs_hooks,
-    shows_writes,
 )
 from interpreter.recording.whole import call_whole
 from interpreter.vm.calls import native_key
@@ -49,6 +50,8 @@ PURE_HERE = {
     torch.iinfo,
     torch.device,
     torch.Size,
+    torch.Size.numel,
+    os.fspath,
     weakref.ref,
 }
 

@@ -18,7 +18,6 @@ import sys
 import sysconfig
 import threading
 import types
-import warnings
 import weakref
 
 import torch
@@ -33,7 +32,6 @@ from interpreter.recording.numbers import pin, plain
 from interpreter.recording.outside import HEAP, is_constant
 from interpreter.vm.frame import Frame
 from interpreter.vm.hooks import Then, hooked
-from interpreter.vm.natives import NATIVES, Native
 
 OURS = tuple(package.__path__[0] for package in (interpreter.lookasides, interpreter.vm))
 SPECIAL: dict = {}
@@ -289,75 +287,6 @@ def hashed_by_address(kind: type) -> bool:
     return kind.__hash__ in (object.__hash__, torch.Tensor.__hash__)
 
 
-def shows_writes(trace, values) -> bool:
-    """Whether an effect that a program has before its epilogue would show, or go to, something that the call has
-    written before."""
-    if not trace.writes:
-        return False
-    if any(isinstance(write.args[0], types.ModuleType) or write.args[0] is sys.__dict__ for write in trace.writes):
-        return True
-    return any(reaches_outside(trace, value) for value in values)
-
-
-def reaches_outside(trace, value, depth=0) -> bool:
-    if is_constant(value) or isinstance(value, (torch.Tensor, type, types.FunctionType)):
-        return False
-    if trace.find(value) is not None or depth > 8:
-        return True
-    if isinstance(value, dict):
-        return any(reaches_outside(trace, item, depth + 1) for item in value.values())
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return any(reaches_outside(trace, item, depth + 1) for item in value)
-    return any(reaches_outside(trace, item, depth + 1) for item in getattr(value, "__dict__", {}).values())
-
-
-def warn_again(message, category, filename, line, module, space):
-    """The operation that gives a warning: what the filters and the registry are then decides whether it is shown."""
-    registry = space.setdefault("__warningregistry__", {})
-    warnings.warn_explicit(message, category, filename, line, module, registry, space)
-
-
-def warn(machine, message, category=None, stacklevel=1, source=None, **kwargs):
-    """`warnings.warn`: an operation, at the line that the frames tell."""
-    frame = machine.frame
-    for _ in range(stacklevel if isinstance(stacklevel, int) else 0):
-        while frame is not None and frame.code is None:
-            frame = frame.back
-        if _ < stacklevel - 1 and frame is not None:
-            frame = frame.back
-    while frame is not None and frame.code is None:
-        frame = frame.back
-    if isinstance(message, Warning):
-        category = type(message)
-    category = UserWarning if category is None else category
-    plainly = type(message) is str or isinstance(message, Warning)
-    if (
-        machine.trace.ended is not None
-        or frame is None
-        or kwargs
-        or source is not None
-        or not plainly
-        or not isinstance(category, type)
-    ):
-        if machine.trace.ended is None:
-            machine.sharp(warnings.warn, "warns at a line outside of the call")
-        return NATIVES[warnings.warn].function(machine, message, category, stacklevel, source, **kwargs)
-    if shows_writes(machine.trace, ()):
-        machine.sharp(warnings.warn, "goes where the call has decided before")
-        return NATIVES[warnings.warn].function(machine, message, category, stacklevel)
-    space = machine.space(frame.globals).value
-    name = space.get("__name__") or "<string>"
-    return record(
-        machine.trace,
-        warn_again,
-        "warn",
-        (message, category, frame.code.co_filename, frame.line, name, space),
-        {},
-        False,
-        True,
-    )
-
-
 @special(switches.INFERENCE)
 def inference_mode(machine, callable, args, kwargs):
     return record(machine.trace, callable, "inference mode", tuple(args), kwargs or {}, False, True)
@@ -411,7 +340,3 @@ def runs_hooks(name_space: dict, bases: tuple) -> bool:
         and type(value).__module__ not in ("functools", "enum", "abc")
         for value in name_space.values()
     )
-
-
-ROUTES = {warnings.warn: Native(warn)}
-"""Handlers in the place of the machine's own."""
