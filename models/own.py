@@ -29,11 +29,11 @@ def own(spec: str) -> list[Model]:
     place, _, name = spec.rpartition(":")
     offered = classes(load(place))
     if name == "*":
-        usable = [key for key, kind in offered.items() if hasattr(kind, "example_inputs") and not required(kind)]
+        usable = [key for key, kind in offered.items() if hasattr(kind, "example_inputs")]
         if not usable:
-            raise UnknownModel(
-                f"{place}: it has no torch.nn.Module that is built without arguments and has an example_inputs() method"
-            )
+            raise UnknownModel(f"{place}: it has no torch.nn.Module with an example_inputs() method")
+        for key in usable:  # one that can't be built is no reason to run the others as if it were not there
+            check(place, key)
         return [entry(place, key) for key in usable]
     if find(place, name) is None:
         near = difflib.get_close_matches(name, offered, n=3, cutoff=0.6) or list(offered)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import collections
 import enum
 import functools
+import gc
 import sys
 import types
 from types import FunctionType, MethodType
@@ -29,6 +30,7 @@ from interpreter.vm.calls import DESCRIPTORS
 from interpreter.vm.hiding import hidden
 from interpreter.vm.lookups import mro_of, namespace_of, verdicts
 from interpreter.vm.machine import Machine
+from interpreter.vm.pyframes import ours
 from interpreter.vm.reentry import Reentry
 
 # Special methods that the machine calls itself, or that native code does not ask of what it is given.
@@ -43,6 +45,7 @@ ASKING = WRAPPER_IDS - {id(types.GeneratorType)} | frozenset(map(id, (
     collections.OrderedDict, *map(type, (ORDERED.keys(), ORDERED.values(), ORDERED.items(), iter(ORDERED))))))
 KNOWN = "net"  # the key under which the answer of `asks_python` is remembered with a type
 LIBRARY = (torch.__path__[0], enum.__file__, __file__.rpartition("recording")[0])
+UNASKED = ("torch", "interpreter", "enum", "copyreg", "weakref", "_weakrefset")
 KEYED = (dict, set, frozenset)
 VIEWS = (type({}.keys()), type({}.items()))
 SMALL = 64
@@ -100,18 +103,18 @@ def is_pure_function(function) -> bool:
 def harmless(frame) -> bool:
     """Python code that may run at any time (finalizers), or that the recording knows: torch's and our own."""
     module = frame.f_globals.get("__name__") or ""
-    if frame.f_code.co_filename.startswith(LIBRARY[-1]):
-        return True  # our code in the user's namespace
-    return module.partition(".")[0] in ("torch", "interpreter", "enum", "copyreg") or frame.f_code.co_name == "__del__"
+    if ours(frame.f_code) or frame.f_code.co_filename.startswith(LIBRARY[-1]):
+        return True  # also under the name of a user's function, or in the user's namespace
+    return module.partition(".")[0] in UNASKED or frame.f_code.co_name == "__del__"
 
 
 class Watch:
     """Watches one native step that is given `values`; where Python code started in it unseen, the trace ends."""
 
-    __slots__ = ("diversion", "found", "machine", "what")
+    __slots__ = ("collects", "diversion", "found", "machine", "what")
 
     def __init__(self, machine, what: str, values=()):
-        self.machine, self.what, self.found = machine, what, None
+        self.machine, self.what, self.found, self.collects = machine, what, None, False
         self.diversion = Diversion(machine.bodies)
         self.diversion.add(values)
         machine.hooks_about = True
@@ -125,10 +128,14 @@ class Watch:
     def begin(self):
         self.machine.watch = self
         self.diversion.begin()
+        self.collects = gc.isenabled()
+        gc.disable()  # whose callbacks are Python code that the step does not run
         sys.setprofile(self.event)
 
     def stop(self):
         sys.setprofile(None)
+        if self.collects:
+            gc.enable()
         self.diversion.stop()
         self.machine.watch = None
 
