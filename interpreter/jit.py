@@ -137,6 +137,7 @@ class Jit:
         return record(self.original, self.names, args, kwargs, frozenset(self.changing), self.ledger, replay)
 
     def miss(self, args, kwargs):
+        begun = time.perf_counter()
         stats = self.stats
         with self.lock:
             stats.misses += 1
@@ -157,7 +158,6 @@ class Jit:
                     f"{often}; the last time {missed[0]}",
                     stacklevel=user_level(),
                 )
-            begun = time.perf_counter()
             with seldom():
                 recorded = self.record(args, kwargs)
                 if recorded.fault is not None or isinstance(recorded.error, InterpreterError):
