@@ -190,6 +190,8 @@ def main() -> int:
     with torch.no_grad():  # what is imported or built at the first call of each is no part of any model's
         for make in makers.values():
             make(chosen[0].build().eval())(*chosen[0].inputs(seed=0))
+        if options.inductor:
+            inductor(chosen[0], chosen[0].inputs(seed=0))
     rows = []
     for model in chosen:
         rows.append(measured(model, makers, options))
