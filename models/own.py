@@ -48,21 +48,16 @@ def check(place: str, name: str) -> None:
     kind = find(place, name)
     if not callable(getattr(kind, "example_inputs", None)):
         raise UnknownModel(f"{place}:{name}: it needs a method example_inputs() that returns forward's arguments")
-    needed = required(kind)
-    if needed:
-        raise UnknownModel(
-            f"{place}:{name}: it must be built without arguments, but __init__ needs {', '.join(needed)}"
-        )
-
-
-def required(kind: type) -> list[str]:
-    """The arguments without which a class can't be built."""
-    return [
+    needed = [
         parameter.name
         for parameter in inspect.signature(kind).parameters.values()
         if parameter.default is parameter.empty
         and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     ]
+    if needed:
+        raise UnknownModel(
+            f"{place}:{name}: it must be built without arguments, but __init__ needs {', '.join(needed)}"
+        )
 
 
 def entry(place: str, name: str) -> Model:

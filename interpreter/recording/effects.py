@@ -20,6 +20,8 @@ from interpreter.recording.outside import is_constant
 from interpreter.recording.special import special
 from interpreter.vm.natives import NATIVES, Native
 
+LOGGERS = (logging.Logger, logging.RootLogger)
+
 
 def shows_writes(trace, values) -> bool:
     """Whether an effect that a program has before its epilogue would show, or go to, something that the call has
@@ -88,9 +90,6 @@ def warn(machine, message, category=None, stacklevel=1, source=None, **kwargs):
         False,
         True,
     )
-
-
-LOGGERS = (logging.Logger, logging.RootLogger)
 
 
 def log_again(logger, level, message, args, path, line, function):

@@ -38,7 +38,7 @@ def make_plain(roots: list, trace: Trace) -> list:
     """`roots` without traced numbers: they are replaced in all that was made inside the call and can be reached from
     there. What an outside container held before it was written is not looked into."""
     seen: dict = {}
-    for entry in list(trace.outside.values()):
+    for entry in trace.outside.values():
         if entry.original is not None:
             for item in entry.original.values() if isinstance(entry.original, dict) else entry.original:
                 if type(item) not in ATOMS and not written(trace.find(item)):

@@ -243,6 +243,11 @@ def deeply_plain(value):
     return plain(value)
 
 
+def holds_traced(value) -> bool:
+    """Whether an argument is, or holds, a traced number: one that `deeply_plain` makes plain."""
+    return type(value) in TRACED or type(value) in (list, tuple) and any(map(holds_traced, value))
+
+
 def answer(trace, name, operation, result, direct):
     """Python got a plain value from tensors: a traced number, or a check that it is this value."""
     if direct and name in NUMBERS and type(result) in (int, float):

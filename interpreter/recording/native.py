@@ -24,7 +24,7 @@ from interpreter.recording.callbacks import python_reached
 from interpreter.recording.containers import CONTAINERS
 from interpreter.recording.effects import shows_writes
 from interpreter.recording.methods import ASKS_TYPE, BOUND_NATIVE, NATIVE_METHODS, refused, unbound
-from interpreter.recording.mode import deeply_plain, operate
+from interpreter.recording.mode import deeply_plain, holds_traced, operate
 from interpreter.recording.numbers import TRACED, pin, plain
 from interpreter.recording.outside import HEAP, MISSING, is_constant
 from interpreter.recording.special import (
@@ -143,14 +143,14 @@ class NativeCalls(Machine):
         try:
             result = callable(*args, **(kwargs or {}))
         except TypeError:
-            given = tuple(map(deeply_plain, args)), {key: deeply_plain(value) for key, value in (kwargs or {}).items()}
-            if not trace.numbered:
+            if not holds_traced((*args, *(kwargs or {}).values())):
                 raise
             wrong = True
         else:
             wrong = False
         if wrong:  # what torch does not take of a traced number it takes of the plain one, or refuses in its own words
-            return callable(*given[0], **given[1])
+            plain_kwargs = {key: deeply_plain(value) for key, value in (kwargs or {}).items()}
+            return callable(*map(deeply_plain, args), **plain_kwargs)
         trace.direct = None
         if trace.seen == seen and trace.ended is None and not self.harmless(callable, result):
             self.sharp(callable, "a function of torch that can't be recorded")
