@@ -77,10 +77,15 @@ def chosen_executors(subject, executors: Sequence[str]) -> list[str]:
 
 
 def shard(cells: Sequence[Cell], text: str | None) -> list[Cell]:
-    """The I-th of N parts, for "I/N". The parts are disjoint, cover the plan and keep its order."""
+    """The I-th of N parts, for "I/N". The parts are disjoint, cover the plan and keep its order.
+
+    Each part gets its share of every executor and dtype, whatever N is: these are what makes a cell long, so that the
+    parts take about the same time.
+    """
     if text is None:
         return list(cells)
     match = re.fullmatch(r"(\d+)/(\d+)", text)
     if not match or not 1 <= int(match[1]) <= int(match[2]):
         raise UsageError(f"--shard {text}: expected I/N with 1 <= I <= N, such as 2/4")
-    return list(cells)[int(match[1]) - 1::int(match[2])]
+    dealt = sorted(range(len(cells)), key=lambda place: (cells[place].executor, cells[place].dtype))
+    return [cells[place] for place in sorted(dealt[int(match[1]) - 1::int(match[2])])]

@@ -180,9 +180,16 @@ def test_cell_ids_are_stable_and_unique():
 
 
 def test_shards_partition():
-    cells = list(range(10))
-    parts = [shard(cells, f"{i}/3") for i in (1, 2, 3)]
-    assert sorted(sum(parts, [])) == cells
+    """The parts are the plan, in its order, and each has its share of every executor, also where N divides their count."""
+    cells = [Cell(model, workload, "interpreter", executor, dtype) for model in "abcde"
+             for workload in ("forward", "train") for dtype in ("float32", "bfloat16") for executor in ("eager", "aot")]
+    for count in (1, 2, 3, 4, 7):
+        parts = [shard(cells, f"{i}/{count}") for i in range(1, count + 1)]
+        assert sorted(sum(parts, []), key=cells.index) == cells
+        for part in parts:
+            assert part == sorted(part, key=cells.index)
+            assert abs(len(part) - len(cells) / count) < 1
+            assert abs(sum(cell.executor == "aot" for cell in part) - len(cells) / 2 / count) < 1
 
 
 ENTRY = {"cell": "m/forward/*", "status": "raised", "reason": "why", "link": "#1", "until": datetime.date(2030, 1, 1)}
