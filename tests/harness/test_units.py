@@ -180,7 +180,7 @@ def test_cell_ids_are_stable_and_unique():
 
 
 def test_shards_partition():
-    """The parts are the plan, in its order, and each has its share of every executor, also where N divides their count."""
+    """The parts are the plan, in its order; each has its share of every executor, also where N divides their count."""
     cells = [Cell(model, workload, "interpreter", executor, dtype) for model in "abcde"
              for workload in ("forward", "train") for dtype in ("float32", "bfloat16") for executor in ("eager", "aot")]
     for count in (1, 2, 3, 4, 7):
