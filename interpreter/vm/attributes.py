@@ -32,6 +32,17 @@ def read_verdict(kind, name):
     return NATIVE
 
 
+def is_plain_property(kind, name):
+    """Is an attribute of instances of ``kind`` a property written in Python, with nothing else in Python beside it?"""
+    found = lookup(kind, name)
+    return (
+        type(found) is property
+        and type(found.fget) is FunctionType
+        and lookup(kind, "__getattribute__") is _generic
+        and special(kind, "__getattr__") is None
+    )
+
+
 def has_plain_methods(kind, name):
     """Are methods of a type found by the plain rules, with no Python code that could interfere?"""
     if read_verdict(kind, name) is not NATIVE or issubclass(kind, (type, ModuleType)):

@@ -186,6 +186,8 @@ class Calls:
             return initialise(result)
         if init is None or lookup(type(cls), "__call__") is not _type_call_slot:
             return self.call_native(cls, args, kwargs)
+        if new is _plain_new:
+            return self.initialised(_plain_new(cls), init, args, kwargs)
         instance = cls.__new__(cls, *args, **(kwargs or {}))
         if not derives(type(instance), cls):
             return instance
@@ -198,6 +200,10 @@ class Calls:
         if init is None:
             cls.__init__(instance, *args, **(kwargs or {}))
             return instance
+        return self.initialised(instance, init, args, kwargs)
+
+    def initialised(self, instance, init, args, kwargs):
+        """The same with ``__init__`` at hand."""
         result = self.call(init, [instance, *args], kwargs)
         hook = Instance(instance)
         if type(result) is Frame:
@@ -222,6 +228,7 @@ class Calls:
 
 LISTED = ("name in the ledger",)
 qualname_of = type.__dict__["__qualname__"].__get__
+_plain_new = object.__new__
 _type_call_slot = type.__dict__["__call__"]
 
 

@@ -89,6 +89,19 @@ def special(kind, name):
     return None
 
 
+def tells_own_class(kind):
+    """Is the ``__class__`` of instances of ``kind`` nothing but their type?"""
+    known = verdicts(kind)
+    answer = known.get(OWN_CLASS)
+    if answer is None:
+        answer = known[OWN_CLASS] = lookup(kind, "__class__") is _class_slot
+    return answer
+
+
+OWN_CLASS = ("tells its own class",)
+_class_slot = object.__dict__["__class__"]
+
+
 class Host:
     """Base of our own classes whose objects native code handles: their special methods run natively, as if in C."""
 

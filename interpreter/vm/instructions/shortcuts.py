@@ -6,17 +6,17 @@ another type, its Python code is run natively instead of interpreted, which give
 
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodDescriptorType, MethodType, ModuleType
 
-from ..attributes import NATIVE, _module_get, read_verdict
+from ..attributes import NATIVE, _module_get, is_plain_property, read_verdict
 from ..binding import bind
 from ..borrowed import LOOKING, STANDARD
 from ..code import OPTIMIZED, Plan
 from ..frame import Frame, iterator_of
 from ..generators import FINISHED, RUNNING, SUSPENDED, LoopEnd, frame_of
-from ..hooks import hooked
+from ..hooks import Missing, hooked
 from ..looking import LIVE_KINDS
-from ..lookups import lookup, special
+from ..lookups import lookup, special, tells_own_class
 from ..names import unbound
-from ..natives import Native
+from ..natives import NATIVES, Native, zero_argument_super
 from ..pyframes import part_with
 from ..registry import VERSION, fused, instruction
 from ..values import NULL
@@ -33,6 +33,8 @@ ITERATORS = frozenset(
 ) | {enumerate}
 _READ = ("get_attribute", "get_python_attribute", "missing_attribute", "get_module_attribute")
 NATIVE_KINDS = frozenset((BuiltinFunctionType, MethodDescriptorType))
+PLAIN = frozenset((type,))
+SUPER = NATIVES[super]
 allocate = object.__new__
 _CALLED = ("call", "enter", "note", "call_native", "call_listed", "stand_in")
 
@@ -43,7 +45,8 @@ def read_natively(kind, name):
 
 
 def _named(decoder, raw):
-    return [decoder.names[raw if VERSION < (3, 12) else raw >> 1], 0]
+    """[name, id of a type whose instances it is read of natively, id of one that has it as property, that property]"""
+    return [decoder.names[raw if VERSION < (3, 12) else raw >> 1], 0, 0, None]
 
 
 @instruction("LOAD_ATTR", until=(3, 11), operand=_named, instead_of=_READ)
@@ -59,8 +62,17 @@ def quick_load_attr(frame, memory):
         if memory[0] in space:
             stack[-1] = _module_get(obj, memory[0])
             return None
+    elif memory[2] == id(kind) and lookup(kind, memory[0]) is memory[3]:
+        result = frame.machine.call(memory[3].fget, [obj])
+        if type(result) is Frame:
+            stack.pop()
+            return hooked(result, Missing(obj, memory[0]))
+        stack[-1] = result
+        return None
     elif read_natively(kind, memory[0]):
         memory[1] = id(kind)
+    elif is_plain_property(kind, memory[0]):
+        memory[2:4] = id(kind), lookup(kind, memory[0])
     stack.pop()
     result = frame.machine.get_attribute(obj, memory[0])
     if type(result) is Frame:
@@ -101,7 +113,7 @@ def quick_load_method(frame, memory):
 
 
 def _flagged(decoder, raw):
-    return [*_named(decoder, raw), 0, None, raw & 1]
+    return [*_named(decoder, raw), raw & 1]
 
 
 @instruction("LOAD_ATTR", since=(3, 12), operand=_flagged, instead_of=(*_READ, "get_method"))
@@ -298,10 +310,19 @@ def quick_call(frame, memory):
             stack.append(function(*args))
             return None
         if leads_nowhere(machine, function, args):
-            remember(machine, frame, memory, function, "opaque")
-            memory[5] = function not in machine.routes
+            listed = function in machine.routes
+            remember(machine, frame, memory, function, "lookaside" if listed else "opaque")
+            memory[5] = not listed
             stack.append(function(*args))
             return None
+    elif function is type and len(args) == 1 and type not in machine.routes:
+        count(machine, frame, memory, type, "opaque")
+        stack.append(type(args[0]))
+        return None
+    elif function is super and not args and machine.routes.get(super) is SUPER:
+        count(machine, frame, memory, super, "lookaside")
+        stack.append(zero_argument_super(frame))
+        return None
     return finish_call(frame, machine.call(function, args, None))
 
 
@@ -342,7 +363,19 @@ def harmless(function, args):
     """Can none of the arguments of a native function lead to Python code?"""
     if function is len and len(args) == 1:
         return type(args[0]) in CONTAINERS
+    if function is isinstance and len(args) == 2:
+        obj, classes = args
+        plain = type(classes) is type or (type(classes) is tuple and PLAIN.issuperset(map(type, classes)))
+        return plain and tells_own_class(type(obj))
     return ATOMS.issuperset(map(type, args))
+
+
+def count(machine, frame, memory, key, route):
+    """Count a call in the ledger, by the counter that is kept from the last one if it was of the same callable."""
+    if memory[3] is key and memory[2] is machine.ledger:
+        memory[4][0] += 1
+    else:
+        remember(machine, frame, memory, key, route)
 
 
 def remember(machine, frame, memory, key, route):
