@@ -4,6 +4,7 @@ convention."""
 from __future__ import annotations
 
 import contextlib
+import copy
 
 import torch
 from torch._functorch import config
@@ -63,7 +64,24 @@ def inductor(graph, examples, fakes):
     from torch._inductor.compile_fx import compile_fx
 
     with within(fakes):
-        return compile_fx(graph, examples)
+        return compile_fx(graph, examples, inner_compile=with_second_try)
+
+
+def with_second_try(graph, examples, **options):
+    """Inductor's compilation of one graph, forward or backward. C++ that the C++ compiler refuses is written again
+    without loops for several results: where one sum is stored twice in half precision (the gradient of two biases),
+    such a loop declares the converted sum twice."""
+    from torch._inductor import compile_fx, config, exc
+
+    kept = torch.fx.GraphModule(graph, copy.deepcopy(graph.graph))  # compiling a graph rewrites it
+    kept.meta.update(graph.meta)
+    try:
+        return compile_fx.compile_fx_inner(graph, examples, **options)
+    except exc.InductorError as error:
+        if not isinstance(error.inner_exception, exc.CppCompileError):
+            raise
+    with config.patch({"cpp.max_horizontal_fusion_size": 1}):
+        return compile_fx.compile_fx_inner(kept, examples, **options)
 
 
 def cudagraphs(graph, examples, fakes):

@@ -117,13 +117,15 @@ class Program:
             for segment in job.chain:
                 self.variants.pop(id(segment), None)
         for compiled in made:
+            for piece in compiled.pieces:
+                piece.when_failing = self.failed
             self.compiled.append(compiled)
             variants = self.variants.setdefault(id(compiled.origin[0]), [])
             variants.insert(0 if compiled.gate is None else len(variants), compiled)
 
     def failed(self, error: Exception | None):
-        """A compiled program raised where the interpreter, doing the call again, did not: it serves no longer. Without
-        an error it was left where something came that couldn't be taken back, and is being compiled."""
+        """A compiled program, or its backward pass, raised where the same operations did not: it serves no longer.
+        Without an error it was left where something came that couldn't be taken back, and is being compiled."""
         if error is None:
             return
         self.drop()

@@ -9,18 +9,21 @@ it shares memory as in eager.
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 
 import torch
 
 from interpreter.executors.eager import deep_refs
 from interpreter.executors.fakes import SYMBOLIC, UNKNOWN, Fakes, memory, tensors_in
 from interpreter.executors.graphable import observes_autograd
+from interpreter.executors.probation import OnProbation, on_probation
 from interpreter.recording.operations import Input, Operation, Ref, refs_of
 from interpreter.recording.trace import same
 
 
 class Piece:
-    """Operations for one graph: `takes` are templates of its inputs, `gives` the indices of its results."""
+    """Operations for one graph: `takes` are templates of its inputs, `gives` the indices of its results. `overwrites`
+    are the places of the inputs that it writes to. `proven` is set once a backward pass of it has worked."""
 
     def __init__(self, operations: list[Operation]):
         self.operations = operations
@@ -28,15 +31,31 @@ class Piece:
         self.gives: list[int] = []
         self.after: list[Operation] = []
         self.writes = False
+        self.overwrites: list[int] = []
         self.compiled = None
         self.graph = None
         self.expected: list | None = []
+        self.proven = False
+        self.failure: Exception | None = None
+        self.when_failing: Callable[[Exception], None] = lambda error: None
 
     def __call__(self, *inputs):
+        if on_probation(self, inputs):
+            return OnProbation.apply(self, *inputs)
+        return self.checked(*inputs)
+
+    def checked(self, *inputs):
+        """What the backend's work gives, looked at if it is the first time."""
         results = self.compiled(*inputs)
         if self.expected is not None:
             self.look_at(results)
         return results
+
+    def fails(self, error: Exception):
+        """The backend's backward pass raised, and the operations, one by one, did not."""
+        if self.failure is None:
+            self.failure = error
+            self.when_failing(error)
 
     def look_at(self, results):
         """A backend may be anybody's: what it gives is looked at once. Raises TypeError where it isn't what the graph
@@ -228,7 +247,14 @@ class Parting:
                 given.add(index)
         piece.gives = sorted(given)
         piece.after = [after[index] for index in sorted(after)]
-        piece.writes = any(memory(value) in taken for index in inside for value in fakes.written.get(index, ()))
+        written = {memory(value) for index in inside for value in fakes.written.get(index, ())}
+        piece.writes = not written.isdisjoint(taken)
+        values_taken = [fakes.known(template) for template in piece.takes]
+        piece.overwrites = [
+            number
+            for number, value in enumerate(values_taken)
+            if isinstance(value, torch.Tensor) and memory(value) in written
+        ]
         return None
 
     def objects(self, takes) -> dict:
