@@ -100,7 +100,8 @@ def add_plan(run):
                      help="interpreter, eager, dynamo, dynamo-fullgraph, thunder, or package.module:Class")
     run.add_argument("--executors", nargs="+", metavar="NAME", help="eager, aot, inductor, cudagraphs, or all")
     run.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
-    run.add_argument("--dtype", nargs="+", metavar="NAME", help="float32, bfloat16, float64, float16, or all")
+    run.add_argument("--dtype", nargs="+", metavar="NAME",
+                     help="float32, bfloat16, float64, float16, or all; workloads within autocast take float32 only")
     run.add_argument("--scale", choices=("tiny", "full"), default="tiny")
     run.add_argument("--depth", nargs="+", type=positive(int), metavar="N", help="layers; several for growth")
     run.add_argument("--jobs", type=positive(int), metavar="N", help="cells at once (default: half the cores)")

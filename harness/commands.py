@@ -182,11 +182,14 @@ def prepared_for(cell):
     """What it takes to run one cell."""
     from harness.bench import Prepared, resolve_device, select
     from harness.subjects import find
+    from models import WORKLOADS
     if cell.device != "cpu":
         resolve_device(cell.device)
     [model] = select([cell.model])[:1]
     if cell.workload not in model.workloads:
         raise UsageError(f"{cell.id}: {model.supports(cell.workload)}")
+    if reason := WORKLOADS[cell.workload].supports(cell.dtype):
+        raise UsageError(f"{cell.id}: {reason}")
     return Prepared([cell], {cell.model: model}, {cell.subject: find(cell.subject)}, {}, cell.device)
 
 

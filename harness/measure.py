@@ -81,9 +81,11 @@ class Measurement:
         return self.row
 
     def _run(self):
-        reason = self.model.supports(self.cell.workload)
+        from models import WORKLOADS
+        reason = self.model.supports(self.cell.workload) or WORKLOADS[self.cell.workload].supports(self.cell.dtype)
         if reason:
             raise Ended("skipped", reason)
+        self.workload = WORKLOADS[self.cell.workload]
         self.build()
         expected = self.eager()
         self.first_call(expected)
@@ -113,11 +115,8 @@ class Measurement:
     def build(self):
         self.note("build")
         import torch
-
-        from models import WORKLOADS
         self.torch = torch
         self.dtype = getattr(torch, self.cell.dtype)
-        self.workload = WORKLOADS[self.cell.workload]
         with self.stage("eager_failed"):
             self.module = self.make()
             # A full-sized model is not held twice; its jobs put its state back between runs.

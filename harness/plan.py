@@ -47,20 +47,29 @@ def plan(models: Iterable, workloads: Sequence[str], subjects: Sequence, executo
     """All cells of the asked combinations, models outermost. A subject takes only the executors that it knows.
 
     `models` are `catalog.Model`s and `subjects` classes of `harness.subjects`. A model is planned for those of the
-    workloads that it has. Raises UsageError where nothing at all is left.
+    workloads that it has, a workload for those of the dtypes that it takes. Raises UsageError where nothing at all is
+    left.
     """
+    from models import WORKLOADS
     cells = []
+    refused: dict[str, None] = {}
     for model in models:
         for workload in workloads:
             if workload not in model.workloads:
                 continue
             for dtype in dtypes:
+                reason = WORKLOADS[workload].supports(dtype)
+                if reason:
+                    refused[reason] = None
+                    continue
                 for depth in depths:
                     for subject in subjects:
                         for executor in chosen_executors(subject, executors):
                             cells.append(
                                 Cell(model.name, workload, subject.name, executor, dtype, device, scale, depth))
     cells = list(dict.fromkeys(cells))
+    if not cells and refused:
+        raise UsageError(f"nothing to run: {'; '.join(refused)}")
     if not cells:
         raise UsageError(f"nothing to run: none of the chosen models has the workloads {', '.join(workloads)}")
     return cells

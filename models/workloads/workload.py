@@ -125,6 +125,13 @@ class Workload:
     autocast: bool = False
     target: Callable[[nn.Module], Call] = lambda module: module
 
+    def supports(self, dtype: str) -> str | None:
+        """None, or why this workload can't be run on a module of this dtype: autocast is a regime of types by itself,
+        made for parameters in float32."""
+        if self.autocast and dtype != "float32":
+            return f"{self.name} takes float32, not {dtype}: autocast chooses the types that it computes in"
+        return None
+
     def prepare(self, model: Model, module: nn.Module, *, seed: int = 0, scale: str = "tiny") -> Job:
         """A job for `module`, built by `model` at `scale`. Sets its mode, and makes caches that it needs and lacks.
 

@@ -19,6 +19,8 @@ import harness as package
     (["run", "--executors", "egaer"], "nearest: eager"),
     (["run", "--executors", "json:nothing"], "AttributeError"),
     (["run", "--dtype", "float23"], "float32"),
+    (["run", "--dtype", "float16", "--workloads", "train-autocast"], "train-autocast takes float32, not float16"),
+    (["repro", "pythia-14m/forward-autocast/interpreter/eager/bfloat16/cpu/tiny"], "takes float32, not bfloat16"),
     (["run", "--scale", "huge"], "tiny, full"),
     (["run", "--depth", "0"], "positive"),
     (["run", "--depth", "two"], "positive"),

@@ -2,6 +2,7 @@
 
 import datetime
 import gc
+import itertools
 import subprocess
 import sys
 import textwrap
@@ -16,8 +17,10 @@ from harness.counting import native_instructions
 from harness.errors import UsageError
 from harness.growth import line
 from harness.noise import summary
-from harness.plan import Cell, shard
+from harness.plan import Cell, plan, shard
 from harness.row import break_even
+from harness.subjects import Interpreter
+from models import WORKLOADS, select
 
 
 def loop(n):
@@ -177,6 +180,17 @@ def test_cell_ids_are_stable_and_unique():
     assert Cell("m", "forward", "dynamo", depth=4).id.endswith("/tiny-4")
     assert Cell("a/b.py:C", "forward", "interpreter").id == "a/b.py:C/forward/interpreter/eager/float32/cpu/tiny"
     assert Cell.fromdict(CELL.asdict()) == CELL
+
+
+def test_autocast_is_planned_for_float32_only():
+    cells = plan(select(["pythia-14m"]), list(WORKLOADS), [Interpreter], ["eager", "aot"],
+                 dtypes=("float32", "bfloat16", "float16"))
+    planned = {(cell.workload, cell.dtype) for cell in cells}
+    plain = [name for name in WORKLOADS if not name.endswith("-autocast")]
+    assert planned == {*itertools.product(plain, ("float32", "bfloat16", "float16")),
+                       *((name, "float32") for name in WORKLOADS if name not in plain)}
+    assert len(plain) < len(WORKLOADS)
+    assert len(cells) == 2 * len(planned)
 
 
 def test_shards_partition():
