@@ -80,9 +80,10 @@ def read_file(path: Path) -> dict:
 
 
 def check(run: Run, folder: Path = FOLDER) -> tuple[list[tuple[str, str]], str | None]:
-    """What departs from the baseline, as (cell, sentence), and why nothing could be judged, if so.
+    """What departs from the baseline, as (cell, sentence), and what could not be judged and why, if anything.
 
-    A departure for the better is one too: it asks for `make baseline` in the same change.
+    A departure for the better is one too: it asks for `make baseline` in the same change. So does a model that is
+    missing. Cells of workloads for which the baseline was never set are not judged: it holds those of `make bench`.
     """
     if not (folder / "versions.json").exists():
         return [], "there is no baseline yet (make baseline)"
@@ -90,14 +91,27 @@ def check(run: Run, folder: Path = FOLDER) -> tuple[list[tuple[str, str]], str |
     if taken != versions(run):
         return [], f"the baseline was taken with {spelled(taken)}, this run with {spelled(versions(run))}"
     found: list[tuple[str, str]] = []
+    files = [path for path in folder.glob("*.json") if path.name != "versions.json"]
+    held = {workload_of(name) for path in files for name in read_file(path)}
+    others: list[str] = []
     for family, entries in facts(run).items():
         kept = read_file(folder / f"{family}.json")
         for name, now in entries.items():
-            if name not in kept:
+            if workload_of(name) not in held:
+                others.append(workload_of(name))
+            elif name not in kept:
                 found.append((name, "not in the baseline yet; make baseline"))
             elif kept[name] != now:
                 found.append((name, departure(kept[name], now)))
+    if others:
+        cells = "1 cell" if len(others) == 1 else f"{len(others)} cells"
+        return found, f"{cells} of workloads that it is not set for ({', '.join(sorted(set(others)))})"
     return found, None
+
+
+def workload_of(name: str) -> str:
+    """The workload of "model/workload"."""
+    return name.rpartition("/")[2]
 
 
 def spelled(taken: dict) -> str:

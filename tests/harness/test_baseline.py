@@ -36,6 +36,11 @@ def make(tmp_path):
     return run
 
 
+def of(cell):
+    """Changes that make the row one of this cell."""
+    return {**cell.asdict(), "cell": cell.id, "info": {"plan": [cell.asdict()]}}
+
+
 def test_what_was_written_holds(make, tmp_path):
     run = make()
     assert baseline.check(run, tmp_path / "b") == ([], "there is no baseline yet (make baseline)")
@@ -74,8 +79,21 @@ def test_other_versions_are_not_judged(make, tmp_path):
 
 def test_a_cell_of_its_own_kind_is_left_alone(make, tmp_path):
     baseline.write(make("before"), tmp_path / "b")
-    run = make("after", cell=Cell("m", "forward", "interpreter", depth=4).id, depth=4)
+    run = make("after", **of(Cell("m", "forward", "interpreter", depth=4)))
+    assert len(run.cells) == 1
     assert baseline.facts(run) == {}
+
+
+def test_a_workload_it_was_never_set_for_is_said_and_no_shortcoming(make, tmp_path):
+    baseline.write(make("before"), tmp_path / "b")
+    run = make("other", **of(Cell("m", "generate", "interpreter")))
+    assert baseline.check(run, tmp_path / "b") == ([], "1 cell of workloads that it is not set for (generate)")
+
+
+def test_a_model_that_is_missing_is_a_shortcoming(make, tmp_path):
+    baseline.write(make("before"), tmp_path / "b")
+    run = make("other", **of(Cell("n", "forward", "interpreter")), family="another")
+    assert baseline.check(run, tmp_path / "b") == ([("n/forward", "not in the baseline yet; make baseline")], None)
 
 
 def test_history_marks_steps(make, tmp_path):
