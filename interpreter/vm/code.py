@@ -21,7 +21,7 @@ OPTIMIZED, VARARGS, VARKEYWORDS = 0x01, 0x04, 0x08
 _RELATIVE = set(hasjrel)
 _OWN = tuple(str(Path(__file__).parents[1] / name) for name in (f"vm{sep}", "interpret.py", "jit.py"))
 """A machine does not interpret machines: calls of these run natively, and start another one there."""
-_PACKAGE = str(Path(__file__).parents[1]) + sep
+PACKAGE = str(Path(__file__).parents[1]) + sep
 
 
 class Plan:
@@ -36,7 +36,7 @@ class Plan:
     def __init__(self, code, handlers):
         self.name, self.qualname, self.filename = code.co_name, code.co_qualname, code.co_filename
         self.flags = code.co_flags
-        self.silent = code.co_filename.startswith(_PACKAGE)
+        self.silent = code.co_filename.startswith(PACKAGE)
         self.argcount, self.posonly, self.kwonly = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount
         cells = tuple(name for name in code.co_cellvars if name not in code.co_varnames)
         self.names = code.co_varnames + cells + code.co_freevars
@@ -94,6 +94,16 @@ def exception_table(table):
     return entries
 
 
+class Part:
+    """A decoded instruction and the ``entry`` of the list that it is in, which it ``leads`` or is the second of."""
+
+    __slots__ = ("entry", "handler", "leads", "number", "offset", "operand")
+
+    def __init__(self, entry, leads, handler, operand, row):
+        self.entry, self.leads, self.handler, self.operand = entry, leads, handler, operand
+        self.offset, self.number = row[0], row[-1]
+
+
 class Decoder:
     """One pass over the bytes of a code object."""
 
@@ -127,7 +137,7 @@ class Decoder:
         """Lay out the list, then resolve the operands, which may point forward in it."""
         plan, rows = self.plan, self.rows
         plan.spots, plan.offsets, plan.executed, kept = {}, [], [], []
-        self.weights, names_ahead, reached = {}, None, False
+        self.weights, names_ahead, reached, self.joints, self.parts = {}, None, False, set(), []
         self.entries = self.find_entries()
         for number, (offset, name, raw, op, start, after) in enumerate(rows):
             plan.spots[offset] = plan.spots[start] = len(kept)
@@ -149,6 +159,8 @@ class Decoder:
                 plan.spots[offset] = plan.spots[start] = len(kept) - 1
                 plan.offsets[-1] = offset
                 continue
+            if not joined:
+                self.joints.add(len(kept))
             kept.append((row, None))
             plan.offsets.append(offset)
             plan.executed.append(number)
@@ -157,7 +169,7 @@ class Decoder:
         plan.instructions = []
         for self.index, pair in enumerate(kept):
             plan.instructions.append(self.decoded(handlers, *pair))
-        handlers.finish(plan, self.code)
+        handlers.finish(plan, self)
 
     def fuses(self, handlers, first, second):
         """Is there one handler for both of two neighbours?"""
@@ -165,10 +177,15 @@ class Decoder:
 
     def decoded(self, handlers, first, second):
         """The entry of the list for one instruction or for two that are fused."""
+        one = self.resolve(handlers, *first)
         if second is None:
-            return self.resolve(handlers, *first)
+            if handlers.keeps_parts:
+                self.parts.append([Part(self.index, True, *one, first)])
+            return one
         pair = handlers.fused.get((first[1], second[1]))
-        one, other = self.resolve(handlers, *first), self.resolve(handlers, *second)
+        other = self.resolve(handlers, *second)
+        if handlers.keeps_parts:
+            self.parts.append([Part(self.index, True, *one, first), Part(self.index, False, *other, second)])
         if pair is not None:
             return pair, (one[1], other[1], first[0])
         return handlers.fused[first[1], None], (one[1], other, first[0])

@@ -3,7 +3,7 @@
 from types import MappingProxyType
 from typing import ClassVar
 
-from . import debugging, evaluating, instructions, steering
+from . import debugging, evaluating, instructions, steering, writers
 from .attributes import Attributes
 from .calls import Calls
 from .code import plan_for
@@ -21,6 +21,7 @@ from .operators import Operators
 from .pyframes import user_traceback
 from .reentry import Reentries
 from .registry import HANDLERS, Plans, Table
+from .superblocks import BlockTable
 from .unwinding import Unwinding
 
 NO_LOOKASIDES = MappingProxyType({})
@@ -147,7 +148,7 @@ class Machine(Names, Attributes, Operators, Calls, Iteration, Generators, Reentr
             root = error = start = None
 
 
-Machine.table = Table(Machine, Machine)
+Machine.table = BlockTable(Machine, Machine)
 Machine.plans = Plans(Machine.table)
 
-__all__ = ["Machine", "debugging", "evaluating", "instructions", "steering"]
+__all__ = ["Machine", "debugging", "evaluating", "instructions", "steering", "writers"]

@@ -76,10 +76,12 @@ class Table(dict):
             and (pair not in QUICK_PAIRS or self.get(pair[1]) is SHORTCUTS[pair[1]][1])
         }
 
+    keeps_parts = False
+    """Does ``finish`` want to see each instruction by itself?"""
     told: ClassVar[set] = set()
     """Instructions that do nothing, and are kept in plans nevertheless."""
 
-    def finish(self, plan, code):
+    def finish(self, plan, decoder):
         """Have the last word on a plan that has just been decoded."""
 
     def is_plain(self, label):

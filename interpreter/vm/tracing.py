@@ -53,22 +53,24 @@ class TracedTable(dict):
     """Handlers of a traced plan: no two instructions in one, none that leaves out a method."""
 
     fused: ClassVar[dict] = {}
+    keeps_parts = False
     told = TOLD
 
     def __init__(self):
         super().__init__({**HANDLERS, **dict.fromkeys(TOLD, nothing)})
 
-    def finish(self, plan, code):
+    def finish(self, plan, decoder):
         """Put ``step`` before the instructions of a plan that has just been decoded, from its first RESUME on."""
         if plan.silent:
             return
         begun = False
         for index, (handler, operand) in enumerate(plan.instructions):
             offset = plan.offsets[index]
-            label = opcode.opname[code.co_code[offset]]
+            label = opcode.opname[decoder.code.co_code[offset]]
             begun = begun or label == "RESUME"
             if begun:
-                plan.instructions[index] = step, Step(handler, operand, index, label, plan.line_at(code, offset))
+                line = plan.line_at(decoder.code, offset)
+                plan.instructions[index] = step, Step(handler, operand, index, label, line)
 
 
 @functools.cache

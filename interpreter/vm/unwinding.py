@@ -3,6 +3,7 @@
 from .frame import Frame, Root
 from .pyframes import frame_object, interpreted_before, link_back, part_with, traceback_entry, user_traceback
 from .registry import VERSION
+from .superblocks import FILENAME, placed
 from .values import NULL
 
 
@@ -18,6 +19,8 @@ class Unwinding:
     def raised(self, frame, error):
         """A handler raised ``error``, or let it through from native code: find where to go on."""
         raw = error.__traceback__
+        if raw is not None and raw.tb_next is not None and raw.tb_next.tb_frame.f_code.co_filename == FILENAME:
+            placed(frame, raw.tb_next)
         error.__traceback__ = user_traceback(error)
         handled = self.handled(frame)
         if handled is not None:
