@@ -7,7 +7,8 @@ from torch import Tensor, nn
 from models.architectures import configuration
 from models.draw import Draw
 from models.model import Model
-from models.scale import WIDTH
+from models.routing import decisive, want
+from models.scale import EXPERTS, EXPERTS_PER_TOKEN, WIDTH
 
 MIXTURE = "Mixtral-8x7B-v0.1"
 
@@ -51,9 +52,11 @@ def litgpt_experts(scale: str, depth: int | None) -> nn.Module:
 def hidden(draw: Draw) -> tuple:
     """A batch of hidden states, (B, T, C). With an odd seed all tokens are alike: most experts get none of them."""
     width = 4096 if draw.scale == "full" else WIDTH
-    if draw.seed % 2:
-        return (draw.normal(1, 1, width).repeat(draw.batch, draw.tokens, 1),)
-    return (draw.normal(draw.batch, draw.tokens, width),)
+    batch, tokens = (1, 1) if draw.seed % 2 else (draw.batch, draw.tokens)
+    states = draw.normal(batch, tokens, width)
+    want(states, draw.normal(batch, tokens, EXPERTS), EXPERTS_PER_TOKEN)
+    states /= 4  # about as long as the layer's norm gives them
+    return (states.bfloat16().to(draw.dtype).expand(draw.batch, draw.tokens, width).contiguous(),)
 
 
 def in_range(draw: Draw) -> tuple:
@@ -70,7 +73,7 @@ def experts() -> list[Model]:
     """LitGPT's layer, and the layer of the original report with inputs of both kinds."""
     both = ("forward", "train", "forward-autocast", "train-autocast")
     return [
-        Model("LLaMAMoE", "moe", litgpt_experts, hidden, both, default=True),
+        Model("LLaMAMoE", "moe", litgpt_experts, hidden, both, default=True, finish=decisive),
         Model("StaticExperts", "moe", static_experts, in_range, both, default=True),
         Model(
             "StaticExperts-out-of-range", "moe", static_experts, out_of_range, ("forward",),

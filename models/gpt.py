@@ -9,6 +9,7 @@ from torch import nn
 from models.architectures import configuration, family, stands_for
 from models.draw import Draw
 from models.model import Model
+from models.routing import decisive
 from models.scale import VOCABULARY
 
 WORKLOADS = (
@@ -49,6 +50,7 @@ def architecture(name: str, names: tuple[str, ...] = ()) -> Model:
         stands_for=names or (name,),
         loss="tokens",
         default=True,
+        finish=decisive,
     )
 
 
