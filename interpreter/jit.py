@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-import pathlib
-import sys
 import threading
 import time
 import types
@@ -20,7 +18,7 @@ from interpreter import callable_module
 from interpreter.cache import Entry, SideExit, execute
 from interpreter.recording.caches import InCache
 from interpreter.recording.collector import seldom
-from interpreter.recording.faults import ADVICE, Fault, told, users
+from interpreter.recording.faults import ADVICE, Fault, told, users, users_level
 from interpreter.recording.guards import Constant, Tensor
 from interpreter.recording.ledger import RecordingLedger
 from interpreter.recording.record import record
@@ -29,7 +27,6 @@ from interpreter.vm.errors import InterpreterError
 from interpreter.vm.hiding import hidden
 
 EXECUTORS = ("eager", "aot", "inductor", "cudagraphs")
-PACKAGE = str(pathlib.Path(__file__).parent)
 MANY = 8
 LIMIT = 64
 
@@ -131,7 +128,7 @@ class Jit:
         text = f"{describe(self.original)}: {entry.tail}. Such calls are run as they are from now on"
         if self.sharp_edges == "error":
             raise SharpEdge(text)
-        warnings.warn(text, stacklevel=user_level())
+        warnings.warn(text, stacklevel=users_level())
 
     def record(self, args, kwargs, replay=None):
         return record(self.original, self.names, args, kwargs, frozenset(self.changing), self.ledger, replay)
@@ -156,7 +153,7 @@ class Jit:
                     f"{describe(self.original)} has been recorded {len(stats.entries)} times, as what it reads "
                     f"keeps changing: "
                     f"{often}; the last time {missed[0]}",
-                    stacklevel=user_level(),
+                    stacklevel=users_level(),
                 )
             with seldom():
                 recorded = self.record(args, kwargs)
@@ -188,7 +185,7 @@ class Jit:
         text = f"the rest of the call can't be recorded and is run as it is every time: {recorded.tail}"
         if self.sharp_edges == "error":
             raise SharpEdge(text)
-        warnings.warn(text, stacklevel=user_level())
+        warnings.warn(text, stacklevel=users_level())
 
     def warn_of(self, error):
         """A call went well, but its record did not."""
@@ -196,7 +193,7 @@ class Jit:
             f"a call of {describe(self.original)} could not be recorded, by a fault of the interpreter: {told(error)}. "
             f"Its result is right; the next such call is interpreted again. {ADVICE}",
             Fault,
-            stacklevel=user_level(),
+            stacklevel=users_level(),
         )
 
     def note_change(self, guard, args, kwargs):
@@ -228,14 +225,6 @@ class Jit:
 
 class SharpEdge(RuntimeError):
     """Recording had to end, and `sharp_edges="error"` was asked for."""
-
-
-def user_level() -> int:
-    """The `stacklevel` of the user's line for a warning of the caller."""
-    frame, level = sys._getframe(1), 1
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def recordable_state() -> bool:

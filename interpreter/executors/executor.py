@@ -7,17 +7,15 @@ and where it fits; a program that can't be compiled stays with the eager executo
 from __future__ import annotations
 
 import contextlib
-import sys
 import threading
 import warnings
-from pathlib import Path
 
 from interpreter.executors import backends
 from interpreter.executors.background import Stopped, one_at_a_time
 from interpreter.executors.compiled import Compiled, Job, lower, prepare, reason_of, used_by
+from interpreter.recording.faults import users_level
 
 VARIANTS = 4
-OURS = str(Path(__file__).resolve().parent.parent)
 
 
 class NotCompiled(UserWarning):
@@ -52,14 +50,6 @@ class Executor:
                 'otherwise leave it to executor="eager"'
             )
             warnings.warn(text, NotCompiled, stacklevel=users_level())
-
-
-def users_level() -> int:
-    """The `stacklevel` at which the user's line stands, for who calls `warnings.warn`."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(OURS):
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 class Program:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from interpreter.lookasides.purity import effect_of
-from interpreter.vm.lookups import Host, derives, mro_of, ready, verdicts
+from interpreter.vm.lookups import HEAP_TYPE, Host, derives, flags_of, mro_of, ready, verdicts
 from interpreter.vm.lookups import namespace_of as members_of
 
 ATOMS = (int, float, complex, bool, str, bytes, type(None), type(...), type(NotImplemented), range)
@@ -41,9 +41,6 @@ HOOKS = "?"  # the key under which answers of in_python are remembered with a ty
 EVERY = tuple(f"__{name}__" for name in (
     "eq ne lt le gt ge hash bool len iter next getitem contains add radd mul rmul sub rsub index int float str repr "
     "format abs round call getattr getattribute").split())
-HEAP_TYPE = 1 << 9
-
-flags_of = type.__dict__["__flags__"].__get__
 
 
 MISSING = object()

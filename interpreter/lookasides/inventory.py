@@ -30,9 +30,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from interpreter.lookasides import REGISTRY
-from interpreter.lookasides.hooks import HEAP_TYPE
 from interpreter.lookasides.purity import effect, iterator_types, methods
 from interpreter.lookasides.registry import qualified_name
+from interpreter.vm.lookups import HEAP_TYPE
 from interpreter.vm.natives import NATIVES
 
 MODULES = (builtins, itertools, functools, operator, collections, math, types, contextlib, copy, enum, dataclasses)

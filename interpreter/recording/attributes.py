@@ -17,11 +17,12 @@ import torch
 from interpreter.recording import guards, sources
 from interpreter.recording.naming import short
 from interpreter.recording.numbers import TRACED, pin
-from interpreter.recording.outside import HEAP, LIVE, MISSING, Outside, is_constant
+from interpreter.recording.outside import LIVE, MISSING, Outside, is_constant
 from interpreter.recording.special import native_base
 from interpreter.recording.torch_calls import CONSTANT_KINDS
 from interpreter.vm.frame import Frame
 from interpreter.vm.hooks import Otherwise, hooked
+from interpreter.vm.lookups import HEAP_TYPE
 from interpreter.vm.machine import Machine
 from interpreter.vm.values import NULL
 
@@ -43,7 +44,7 @@ class Attributes(Machine):
         if found is None:
             found = MISSING
             if (
-                kind.__flags__ & HEAP
+                kind.__flags__ & HEAP_TYPE
                 and kind not in self.class_spaces
                 and id(kind) not in trace.made
                 and trace.ended is None
@@ -52,7 +53,7 @@ class Attributes(Machine):
                 bases = sources.Attribute(sources.Pinned(kind, kind.__qualname__), "__mro__")
                 trace.guard(guards.Identity(bases, kind.__mro__))
             for base in kind.__mro__:
-                if base.__flags__ & HEAP and id(base) not in trace.made and trace.ended is None:
+                if base.__flags__ & HEAP_TYPE and id(base) not in trace.made and trace.ended is None:
                     found = trace.read_key(self.class_space(base), name)
                 else:
                     found = base.__dict__.get(name, MISSING)
@@ -63,7 +64,7 @@ class Attributes(Machine):
 
     def answers(self, kind, name) -> bool:
         """Whether a class has a special method; of one written in Python that is guarded."""
-        return self.lookup(kind, name) is not MISSING if kind.__flags__ & HEAP else hasattr(kind, name)
+        return self.lookup(kind, name) is not MISSING if kind.__flags__ & HEAP_TYPE else hasattr(kind, name)
 
     def class_space(self, kind) -> Outside:
         """The entry of an outside class's `__dict__`."""
@@ -96,9 +97,9 @@ class Attributes(Machine):
         if type(hook) is FunctionType:
             return super().get_attribute(obj, name)
         if (
-            not kind.__flags__ & HEAP
+            not kind.__flags__ & HEAP_TYPE
             and kind in OWN_ATTRIBUTES
-            or kind.__flags__ & HEAP
+            or kind.__flags__ & HEAP_TYPE
             and native_base(kind) in OWN_ATTRIBUTES
         ):
             self.own_attributes(obj, kind)
@@ -115,7 +116,7 @@ class Attributes(Machine):
         kind = type(obj)
         if trace.ended is not None:
             return super().get_method(obj, name)
-        if not kind.__flags__ & HEAP or isinstance(obj, (torch.Tensor, type, ModuleType)) or kind in TRACED:
+        if not kind.__flags__ & HEAP_TYPE or isinstance(obj, (torch.Tensor, type, ModuleType)) or kind in TRACED:
             return None
         if type(self.lookup(kind, "__getattribute__")) is FunctionType:
             return None
@@ -292,12 +293,12 @@ class Attributes(Machine):
         ):
             if type(above) is property:
                 return self.describe(above, obj, meta, name)
-            if name == "__dict__" and obj.__flags__ & HEAP and id(obj) not in self.trace.made:
+            if name == "__dict__" and obj.__flags__ & HEAP_TYPE and id(obj) not in self.trace.made:
                 space = self.class_space(obj)
                 self.trace.outside[id(space.value)] = space
                 return space.value
             value = getattr(obj, name)
-            if obj.__flags__ & HEAP and id(obj) not in self.trace.made and is_constant(value):
+            if obj.__flags__ & HEAP_TYPE and id(obj) not in self.trace.made and is_constant(value):
                 entry = self.trace.pinned(obj, obj.__qualname__)
                 if ("slot", name) not in entry.known:
                     entry.known["slot", name] = self.trace.read(value, sources.Attribute(entry.source, name))
@@ -335,7 +336,7 @@ class Attributes(Machine):
             return getattr(proxy, name)
         order = start.__mro__
         for base in order[order.index(after) + 1:]:
-            if base.__flags__ & HEAP and id(base) not in self.trace.made:
+            if base.__flags__ & HEAP_TYPE and id(base) not in self.trace.made:
                 found = self.trace.read_key(self.class_space(base), name)
             else:
                 found = base.__dict__.get(name, MISSING)

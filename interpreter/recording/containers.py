@@ -15,9 +15,9 @@ import torch
 
 from interpreter.recording import guards, sources
 from interpreter.recording.numbers import TRACED, pin, plain
-from interpreter.recording.outside import HEAP, MISSING, SEQUENCES, Outside, hashed_in_python, is_constant
+from interpreter.recording.outside import MISSING, SEQUENCES, Outside, hashed_in_python, is_constant
 from interpreter.recording.torch_calls import CONSTANT_KINDS
-from interpreter.vm.lookups import special
+from interpreter.vm.lookups import HEAP_TYPE, special
 from interpreter.vm.machine import Machine
 
 CONTAINERS = (list, dict, tuple, set, frozenset, collections.deque, types.MappingProxyType)
@@ -76,7 +76,7 @@ class Containers(Machine):
         key = self.see(key) if type(key) is slice else pin(key)
         if type(key) not in CONSTANT_KINDS:
             self.note_hashed(obj, key)
-        if entry is None or (kind.__flags__ & HEAP and special(kind, "__getitem__") is not None):
+        if entry is None or (kind.__flags__ & HEAP_TYPE and special(kind, "__getitem__") is not None):
             return super().get_item(obj, key)
         if kind in DICTS:
             value = self.item_of(entry, key)
@@ -97,7 +97,7 @@ class Containers(Machine):
         if isinstance(obj, (dict, types.MappingProxyType)):
             value = self.item_of(entry, key)
             return missed(obj, key) if value is MISSING else value
-        if (not kind.__flags__ & HEAP or id(obj) in trace.unguarded) and not isinstance(obj, type):
+        if (not kind.__flags__ & HEAP_TYPE or id(obj) in trace.unguarded) and not isinstance(obj, type):
             self.see(key)
             return trace.read(obj[key], sources.Item(entry.source, key))
         return super().get_item(obj, key)
@@ -165,7 +165,7 @@ class Containers(Machine):
         if type(key) not in CONSTANT_KINDS:
             self.note_hashed(obj, key)
         kind = type(obj)
-        if entry is None or kind.__flags__ & HEAP and special(kind, "__setitem__") is not None:
+        if entry is None or kind.__flags__ & HEAP_TYPE and special(kind, "__setitem__") is not None:
             return super().set_item(obj, key, value)
         return self.write_item(entry, key, value)
 
@@ -192,7 +192,7 @@ class Containers(Machine):
         if type(key) not in CONSTANT_KINDS:
             self.note_hashed(obj, key)
         kind = type(obj)
-        if entry is None or kind.__flags__ & HEAP and special(kind, "__delitem__") is not None:
+        if entry is None or kind.__flags__ & HEAP_TYPE and special(kind, "__delitem__") is not None:
             return super().delete_item(obj, key)
         if isinstance(obj, dict) and is_constant(key):
             trace.read_key(entry, key)
@@ -216,7 +216,7 @@ class Containers(Machine):
         if isinstance(obj, torch.Tensor):
             return iter(obj)
         entry = trace.outside.get(id(obj))
-        if entry is not None and not (type(obj).__flags__ & HEAP and special(type(obj), "__iter__") is not None):
+        if entry is not None and not (type(obj).__flags__ & HEAP_TYPE and special(type(obj), "__iter__") is not None):
             if isinstance(obj, CONTAINERS):
                 trace.read_all(entry)
             elif not isinstance(obj, type) and self.steps_natively(obj):
@@ -233,7 +233,7 @@ class Containers(Machine):
         return super().advance(iterator)
 
     def steps_natively(self, iterator) -> bool:
-        return not type(iterator).__flags__ & HEAP
+        return not type(iterator).__flags__ & HEAP_TYPE
 
     def unpack(self, iterable):
         trace = self.trace
@@ -251,7 +251,7 @@ class Containers(Machine):
 
     def extend(self, target, iterable):
         kind = type(iterable)
-        asks = kind.__flags__ & HEAP and (special(kind, "__len__") or special(kind, "__length_hint__"))
+        asks = kind.__flags__ & HEAP_TYPE and (special(kind, "__len__") or special(kind, "__length_hint__"))
         if asks and self.trace.ended is None and not isinstance(iterable, torch.Tensor):
             self.invoke(list.extend, target, iterable)
         else:

@@ -23,10 +23,9 @@ from typing import Any
 import torch
 
 from interpreter.lookasides.hooks import ATOM_IDS, flags_of, holder
-from interpreter.recording.outside import HEAP
 from interpreter.vm.current import current
 from interpreter.vm.hiding import hidden
-from interpreter.vm.lookups import Host, mro_of, namespace_of
+from interpreter.vm.lookups import HEAP_TYPE, Host, mro_of, namespace_of
 
 WAY_IN = "the way in"
 STEPPED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR  # they run when they are stepped
@@ -173,6 +172,6 @@ def referred(value) -> list:
 
 def closed(kind) -> bool:
     """Whether nothing that objects of this type hold is asked for special methods along with them."""
-    if flags_of(kind) & HEAP:
+    if flags_of(kind) & HEAP_TYPE:
         return not issubclass(kind, OPEN)
     return issubclass(kind, CLOSED)

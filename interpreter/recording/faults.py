@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dis
 import pathlib
+import sys
 
 from interpreter.vm.errors import InterpreterError
 
@@ -44,6 +45,14 @@ ADVICE = (
 
 class Fault(RuntimeWarning):
     """The record of a call could not be made, by a fault of the interpreter; the call itself went well."""
+
+
+def users_level() -> int:
+    """The `stacklevel` at which the user's line stands, for who calls `warnings.warn`."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OURS):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def is_fault(error: BaseException) -> bool:

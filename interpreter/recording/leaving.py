@@ -10,8 +10,8 @@ import types
 import torch
 
 from interpreter.recording.numbers import TRACED, plain
-from interpreter.recording.outside import HEAP
 from interpreter.recording.trace import Trace
+from interpreter.vm.lookups import HEAP_TYPE
 
 ATOMS = (
     int,
@@ -109,7 +109,7 @@ def make_plain(roots: list, trace: Trace) -> list:
         elif issubclass(kind, BaseException):
             value.args = of(value.args)
             of(value.__dict__)
-        if kind.__flags__ & HEAP and not issubclass(kind, (type, BaseException)):
+        if kind.__flags__ & HEAP_TYPE and not issubclass(kind, (type, BaseException)):
             of(getattr(value, "__dict__", None))
             for name in copyreg._slotnames(kind) or ():
                 if hasattr(value, name):

@@ -20,12 +20,13 @@ from interpreter.recording.leaving import make_plain
 from interpreter.recording.methods import MethodCalls
 from interpreter.recording.native import NativeCalls
 from interpreter.recording.numbers import TRACED, pin, plain
-from interpreter.recording.outside import HEAP, MISSING
+from interpreter.recording.outside import MISSING
 from interpreter.recording.questions import Questions
 from interpreter.recording.special import SPECIAL_KINDS, is_ours
 from interpreter.recording.trace import Trace
 from interpreter.recording.watching import HASHING, WatchedCalls, WatchedSteps, watched
 from interpreter.vm.errors import InterpreterError
+from interpreter.vm.lookups import HEAP_TYPE
 from interpreter.vm.machine import Machine
 
 SPECIAL_KINDS.update(caches.KINDS)
@@ -97,7 +98,7 @@ class RecordingMachine(
 
     def note_special(self, kind, *names):
         """Special methods are looked up in the class: what is found, or not, is guarded."""
-        if kind.__flags__ & HEAP and self.trace.ended is None:
+        if kind.__flags__ & HEAP_TYPE and self.trace.ended is None:
             for name in names:
                 self.lookup(kind, name)
 

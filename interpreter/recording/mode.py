@@ -19,7 +19,7 @@ from interpreter.recording.numbers import TRACED, pin, plain
 from interpreter.recording.operations import Ref
 from interpreter.recording.outside import LIVE
 from interpreter.recording.outside import is_constant as trace_constant
-from interpreter.recording.shaping import data_dependent
+from interpreter.recording.shaping import data_dependent, holds_tensor
 from interpreter.recording.torch_calls import (
     CONSTANT_KINDS,
     FREE_METADATA,
@@ -277,11 +277,3 @@ def any_tainted(trace, values) -> bool:
         elif hasattr(value, "template"):
             return True
     return False
-
-
-def holds_tensor(value) -> bool:
-    items = value.values() if isinstance(value, dict) else value
-    return any(
-        isinstance(item, torch.Tensor) or (isinstance(item, (tuple, list, dict)) and holds_tensor(item))
-        for item in items
-    )

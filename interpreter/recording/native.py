@@ -26,7 +26,7 @@ from interpreter.recording.effects import shows_writes
 from interpreter.recording.methods import ASKS_TYPE, BOUND_NATIVE, NATIVE_METHODS, refused, unbound
 from interpreter.recording.mode import deeply_plain, holds_traced, operate
 from interpreter.recording.numbers import TRACED, pin, plain
-from interpreter.recording.outside import HEAP, MISSING, is_constant
+from interpreter.recording.outside import MISSING, is_constant
 from interpreter.recording.special import (
     SPECIAL,
     SPECIAL_KINDS,
@@ -36,7 +36,7 @@ from interpreter.recording.special import (
 )
 from interpreter.recording.whole import call_whole
 from interpreter.vm.calls import native_key
-from interpreter.vm.lookups import has
+from interpreter.vm.lookups import HEAP_TYPE, has
 from interpreter.vm.machine import Machine
 
 SHOWING = {str, repr, format, ascii}
@@ -239,7 +239,7 @@ class NativeCalls(Machine):
             if issubclass(callable, type) and (len(args) == 3 or callable is type):
                 makes = len(args) == 3 and all(map(isinstance, args, (str, tuple, dict)))  # or complains
                 return "opaque" if makes and runs_hooks(args[2], args[1]) else "reads"
-            if id(callable) in self.trace.made or callable.__flags__ & HEAP:
+            if id(callable) in self.trace.made or callable.__flags__ & HEAP_TYPE:
                 return effect(native_base(callable)).kind
         return "opaque"
 

@@ -8,11 +8,10 @@ import types
 
 from interpreter.recording import sources
 from interpreter.recording.torch_calls import CONSTANT_KINDS
-from interpreter.vm.lookups import special
+from interpreter.vm.lookups import HEAP_TYPE, special
 
 MISSING = type("Missing", (), {"__repr__": lambda self: "missing"})()
 LIVE = type("Live", (), {"__repr__": lambda self: "asked again"})()
-HEAP = 1 << 9  # type flag: a class made by Python code, whose instances' `__class__` can be assigned
 BY_IDENTITY = (
     types.FunctionType,
     types.BuiltinFunctionType,
@@ -89,7 +88,7 @@ def hashed_in_python(key) -> bool:
         return False
     if issubclass(kind, (tuple, frozenset)):
         return any(map(hashed_in_python, kind.__iter__(key)))
-    return bool(kind.__flags__ & HEAP) and special(kind, "__hash__") is not None
+    return bool(kind.__flags__ & HEAP_TYPE) and special(kind, "__hash__") is not None
 
 
 def snapshot(value):

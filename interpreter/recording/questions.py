@@ -14,9 +14,9 @@ from interpreter.recording import guards, sources
 from interpreter.recording.arithmetic import ANSWER_FIRST, NUMBERS, computed
 from interpreter.recording.containers import CONTAINERS, HASHED, PLAIN
 from interpreter.recording.numbers import TRACED, pin, plain
-from interpreter.recording.outside import HEAP, MISSING, SEQUENCES, is_constant
+from interpreter.recording.outside import MISSING, SEQUENCES, is_constant
 from interpreter.recording.torch_calls import CONSTANT_KINDS
-from interpreter.vm.lookups import Host, derives, special
+from interpreter.vm.lookups import HEAP_TYPE, Host, derives, special
 from interpreter.vm.machine import Machine
 from interpreter.vm.operators import BINARY
 
@@ -86,7 +86,7 @@ class Questions(Machine):
             self.note_hashed(container, pin(item) if isinstance(container, HASHED) else item)
         if (
             entry is not None
-            and type(container).__flags__ & HEAP
+            and type(container).__flags__ & HEAP_TYPE
             and special(type(container), "__contains__") is not None
         ):
             return super().contains(item, container)
@@ -145,7 +145,7 @@ class Questions(Machine):
             return bool(value)
         entry = self.entry_of(value)
         if entry is not None and not (
-            type(value).__flags__ & HEAP and (special(type(value), "__bool__") or special(type(value), "__len__"))
+            type(value).__flags__ & HEAP_TYPE and (special(type(value), "__bool__") or special(type(value), "__len__"))
         ):
             trace.read_truth(entry)
             return bool(value)
@@ -169,13 +169,13 @@ class Questions(Machine):
             if first in (str, bytes) and symbol in ("%", "%="):
                 self.see(b)
                 self.pin_sizes(b)
-            if (first.__flags__ | second.__flags__) & HEAP:
+            if (first.__flags__ | second.__flags__) & HEAP_TYPE:
                 names = [name for name in BINARY[symbol][1] if name is not None]
                 self.note_special(first, *names)
                 self.note_special(second, *names)
             entry = self.entry_of(a)
             if entry is not None and symbol in IN_PLACE and hasattr(first, BINARY[symbol][1][0]) and not (
-                    first.__flags__ & HEAP and special(first, BINARY[symbol][1][0])):
+                    first.__flags__ & HEAP_TYPE and special(first, BINARY[symbol][1][0])):
                 self.see(b)
                 return self.write_whole(entry, IN_PLACE[symbol], b)
             if entry is not None:
@@ -259,7 +259,7 @@ class Questions(Machine):
         absence, are guarded.
         """
         kind = type(value)
-        if kind.__flags__ & HEAP and not isinstance(value, torch.Tensor):
+        if kind.__flags__ & HEAP_TYPE and not isinstance(value, torch.Tensor):
             self.note_special(kind, *names)
         elif depth < 3 and isinstance(value, CONTAINERS):
             for item in list(value.values() if kind is dict else value):

@@ -23,10 +23,11 @@ from interpreter.recording.hidden import held
 from interpreter.recording.methods import BOUND_NATIVE, unbound
 from interpreter.recording.numbers import TRACED
 from interpreter.recording.operations import Build, Input
-from interpreter.recording.outside import HEAP, hashed_in_python
+from interpreter.recording.outside import hashed_in_python
 from interpreter.recording.sources import Pinned
 from interpreter.recording.torch_calls import CONSTANT_KINDS
 from interpreter.recording.trace import Trace, Unknown
+from interpreter.vm.lookups import HEAP_TYPE
 from interpreter.vm.reentry import identity
 
 SEQUENCES = (list, tuple, set, frozenset, torch.Size)
@@ -174,7 +175,7 @@ class Builder:
         """An object of a class written in Python: `__new__` of its native base, then its `__dict__` and slots."""
         if id(kind) in self.trace.made:
             raise Unknown(f"an instance of {kind.__qualname__}, a class made inside the call")
-        native = [base for base in kind.__mro__ if not base.__flags__ & HEAP]
+        native = [base for base in kind.__mro__ if not base.__flags__ & HEAP_TYPE]
         base = native[0] if native else object
         state = getattr(value, "__dict__", None)
         slots = {name: getattr(value, name) for name in copyreg._slotnames(kind) or () if hasattr(value, name)}

@@ -62,8 +62,11 @@ def given_for_number(name: str, args, kwargs) -> bool:
 
 
 def holds_tensor(value) -> bool:
+    """Whether a value is a tensor, or a container with one in it however deep."""
     if isinstance(value, (tuple, list)):
-        return any(isinstance(item, torch.Tensor) for item in value)
+        return any(map(holds_tensor, value))
+    if isinstance(value, dict):
+        return any(map(holds_tensor, value.values()))
     return isinstance(value, torch.Tensor)
 
 

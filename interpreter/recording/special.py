@@ -29,9 +29,10 @@ from interpreter.lookasides.purity import SEEING
 from interpreter.recording import guards, sources, switches, torch_calls
 from interpreter.recording.mode import record
 from interpreter.recording.numbers import pin, plain
-from interpreter.recording.outside import HEAP, is_constant
+from interpreter.recording.outside import is_constant
 from interpreter.vm.frame import Frame
 from interpreter.vm.hooks import Then, hooked
+from interpreter.vm.lookups import HEAP_TYPE
 
 OURS = tuple(package.__path__[0] for package in (interpreter.lookasides, interpreter.vm))
 SPECIAL: dict = {}
@@ -92,7 +93,7 @@ def dir_(machine, callable, args, kwargs):
         return sorted(machine.invoke(hook, obj))
     trace = machine.trace
     for kind in obj.__mro__ if isinstance(obj, type) else type(obj).__mro__:
-        if kind.__flags__ & HEAP and id(kind) not in trace.made:
+        if kind.__flags__ & HEAP_TYPE and id(kind) not in trace.made:
             trace.read_names(machine.class_space(kind))
     entry = trace.find(obj)
     if entry is not None and (space := trace.namespace(entry)) is not None:
@@ -199,7 +200,7 @@ def reduce(machine, callable, args, kwargs):
     trace = machine.trace
     if type(machine.lookup(kind, "__reduce__")) is types.FunctionType:
         return machine.call(machine.lookup(kind, "__reduce__"), (obj,), None)
-    if not kind.__flags__ & HEAP and trace.find(obj) is None:
+    if not kind.__flags__ & HEAP_TYPE and trace.find(obj) is None:
         return callable(machine.see(obj), protocol)  # native code that tells of an object made inside
     hooks = [
         name
@@ -255,7 +256,7 @@ def compares_natively(values, depth=0) -> bool:
         if isinstance(value, (list, tuple)):
             if depth > 3 or not compares_natively(value, depth + 1):
                 return False
-        elif type(value).__flags__ & HEAP and not isinstance(value, (int, float, str)):
+        elif type(value).__flags__ & HEAP_TYPE and not isinstance(value, (int, float, str)):
             return False
     return True
 
@@ -326,7 +327,7 @@ SPECIAL_KINDS: dict = {weakref.ref: weak_reference, type(functools.cmp_to_key(ma
 def native_base(kind: type) -> type:
     """The class written in C that a user's class is derived from."""
     for base in kind.__mro__:
-        if not base.__flags__ & HEAP:
+        if not base.__flags__ & HEAP_TYPE:
             return base
     return object
 

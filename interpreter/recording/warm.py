@@ -23,8 +23,8 @@ from torch._C._dynamo import guards as c_guards
 
 from interpreter.recording import guards
 from interpreter.recording.layout import Layout, Node
-from interpreter.recording.outside import HEAP
 from interpreter.recording.sources import Attribute, Dict, Item, Pinned
+from interpreter.vm.lookups import HEAP_TYPE
 
 CONTENT = (guards.Absent, guards.Present, guards.Keys, guards.Length, guards.Truth)
 
@@ -88,7 +88,7 @@ class Snapshot:
                     left.append(guard)
             elif not guard.lasting:
                 left.append(guard)
-            elif type(guard) is guards.Type and type(value).__flags__ & HEAP:
+            elif type(guard) is guards.Type and type(value).__flags__ & HEAP_TYPE:
                 self.typed[id(value)] = value
         if left:
             self.remaining[id(source)] = left

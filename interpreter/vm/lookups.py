@@ -14,6 +14,7 @@ from types import (
 from .values import NULL
 
 HEAP_TYPE = 1 << 9
+"""Type flag: a class made by Python code, to whose instances other such classes can be assigned."""
 flags_of = type.__dict__["__flags__"].__get__
 mro_of = type.__dict__["__mro__"].__get__
 subtype_of = type.__dict__["__subclasscheck__"]

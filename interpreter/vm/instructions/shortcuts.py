@@ -14,7 +14,7 @@ from ..frame import Frame, iterator_of
 from ..generators import FINISHED, RUNNING, SUSPENDED, LoopEnd, frame_of
 from ..hooks import Missing, hooked
 from ..looking import LIVE_KINDS
-from ..lookups import lookup, special, tells_own_class
+from ..lookups import HEAP_TYPE, lookup, special, tells_own_class
 from ..names import unbound
 from ..natives import NATIVES, Native, zero_argument_super
 from ..pyframes import part_with
@@ -25,7 +25,6 @@ from .calls import give_back
 from .generators import yield_operand
 from .iteration import UNPACK_SEQUENCE
 
-HEAP_TYPE = 1 << 9
 ATOMS = frozenset((int, float, complex, bool, str, bytes, type(None), range))
 CONTAINERS = frozenset((list, tuple, dict, str, bytes))
 ITERATORS = frozenset(
