@@ -21,8 +21,8 @@ FIRST_ONLY: set = set()
 """Handlers that only the first instruction of a run may have."""
 LAST_ONLY: set = set()
 """Handlers after which a run ends."""
-NAMESPACE: dict = {"NULL": NULL, "__builtins__": {}}
-"""What the functions see; ``writers`` adds to it."""
+NAMESPACE: dict = {"NULL": NULL, "__builtins__": __builtins__}
+"""What the functions see; ``writers`` adds to it. C code that they call imports by the builtins among it."""
 
 
 class Unfit(Exception):
