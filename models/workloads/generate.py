@@ -1,7 +1,10 @@
 """LitGPT's own loop of generation around the callable under test, or as the callable under test."""
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from litgpt.generate import base
 from litgpt.generate.base import generate
 from torch import Tensor, nn
 
@@ -42,7 +45,21 @@ class Generate(Job):
         return generate(Stand(self.module, call), self.prompt, self.prompt.numel() + TOKENS, **self.sampling)
 
     def work(self, call: Call) -> dict[str, Tensor]:
-        return {"tokens": self.tokens(call).clone()} | cache_tensors(self.module)
+        with self.following():
+            return {"tokens": self.tokens(call).clone()} | cache_tensors(self.module)
+
+    @contextlib.contextmanager
+    def following(self) -> Iterator[None]:
+        """Another run's tokens are taken one by one, if there is one to follow, whatever the logits say."""
+        if self.follows is None:
+            yield
+            return
+        tokens, own = iter(self.follows["tokens"][self.prompt.numel() :].split(1)), base.sample
+        try:
+            base.sample = lambda logits, **options: next(tokens)
+            yield
+        finally:
+            base.sample = own
 
     def once(self, call: Call) -> object:
         return self.tokens(call)

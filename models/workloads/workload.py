@@ -52,6 +52,8 @@ class Job(ABC):
     """
 
     changes_parameters = False
+    #: Results of another run whose choices (tokens) this one takes, instead of making its own. In eager only.
+    follows: dict[str, Tensor] | None = None
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting

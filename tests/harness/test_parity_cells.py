@@ -87,6 +87,24 @@ def test_what_no_run_repeats_is_not_excused(judge):
     assert "eager does not repeat itself" in rows["Right"]["detail"]
 
 
+def test_a_token_that_rounding_decides_is_held_against_nobody(judge):
+    _, rows = judge("models.py:Picks", "OtherToken", "WrongToken", "OtherTokenAndMore", "Right")
+    assert (rows["Right"]["status"], rows["Right"]["detail"]) == ("pass", "")
+    row = rows["OtherToken"]
+    assert (row["status"], row["parity"]) == ("pass", "bitwise")
+    assert "inputs 2 were not judged: rounding decides" in row["detail"]
+    for subject in ("WrongToken", "OtherTokenAndMore"):
+        assert (rows[subject]["status"], rows[subject]["parity"]) == ("parity", "differs")
+    assert "unequal torch.int64 values" in rows["WrongToken"]["detail"]
+
+
+def test_a_cell_without_inputs_that_could_be_judged_does_not_pass(judge):
+    _, rows = judge("models.py:AlwaysAlike", "OtherToken", "Right")
+    assert rows["Right"]["status"] == "pass"
+    assert (rows["OtherToken"]["status"], rows["OtherToken"]["parity"]) == ("parity", "differs")
+    assert "only 0 of 8 inputs could be judged" in rows["OtherToken"]["detail"]
+
+
 def test_the_expected_error_must_be_the_same(judge):
     finished, rows = judge("StaticExperts-out-of-range", "Right", "OtherMessage", "eager")
     assert (rows["Right"]["status"], rows["Right"]["raises"]) == ("pass", "IndexError")

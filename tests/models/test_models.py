@@ -200,3 +200,25 @@ def test_training_differs_from_float64_by_rounding(name, dtype):
         if value.is_floating_point():
             error = (value.double() - found[key].double()).abs().max()
             assert error <= 12 * torch.finfo(dtype).eps * value.abs().max(), key
+
+
+@pytest.mark.parametrize("name", ["generate", "generate-sampled", "generate-loop"])
+def test_a_run_in_float64_that_follows_another_takes_its_tokens(name):
+    """By itself it takes others for some inputs, and its caches then say nothing about the other's."""
+    (model,) = select(["Llama-3-8B"])
+    workload = WORKLOADS[name]
+    module, exact = model.build(dtype=torch.bfloat16), model.build(dtype=torch.bfloat16).double()
+    apart = 0
+    for seed in range(12):
+        found = workload.prepare(model, module, seed=seed).run(workload.target(module))
+        job = workload.prepare(model, exact, seed=seed)
+        alone = job.run(workload.target(exact))
+        job.reset()
+        job.follows = found
+        followed = job.run(workload.target(exact))
+        assert torch.equal(found["tokens"], followed["tokens"])
+        apart += not torch.equal(found["tokens"], alone["tokens"])
+        for key in [key for key in found if key.startswith("cache")]:
+            error = (followed[key] - found[key].double()).abs().max()
+            assert error <= 8 * torch.finfo(torch.bfloat16).eps * followed[key].abs().max(), key
+    assert apart

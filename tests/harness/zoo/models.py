@@ -98,3 +98,25 @@ class Unrepeatable(nn.Module):
 
     def example_inputs(self):
         return (torch.randn(4, 8),)
+
+
+class Picks(nn.Module):
+    """The largest of two scores. They are alike for some inputs (of seed 2, not of 1 and 3), and rounding decides."""
+
+    always = False
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+
+    def forward(self, x):
+        alike = (x.sum() < 0) | self.always
+        scores = self.weight * torch.where(alike, torch.tensor([1.0, 1.0]), torch.tensor([1.0, 0.5]))
+        return scores.argmax(), x * 2
+
+    def example_inputs(self):
+        return (torch.randn(4),)
+
+
+class AlwaysAlike(Picks):
+    always = True

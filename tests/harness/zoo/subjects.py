@@ -164,3 +164,29 @@ def counting(graph, inputs):
     def run(*args):
         return graph(*args)
     return run
+
+
+class OtherToken(Fake):
+    """Rounds otherwise: the second score comes out larger by one unit in the last place."""
+
+    def later(self, module, *args, **kwargs):
+        with torch.no_grad():
+            module.weight[1] += torch.finfo(torch.float32).eps
+            try:
+                return module(*args, **kwargs)
+            finally:
+                module.weight[1] = 1
+
+
+class WrongToken(Fake):
+    def later(self, module, *args, **kwargs):
+        token, rest = module(*args, **kwargs)
+        return 1 - token, rest
+
+
+class OtherTokenAndMore(OtherToken):
+    """Besides, what does not depend on the token is wrong."""
+
+    def later(self, module, *args, **kwargs):
+        token, rest = super().later(module, *args, **kwargs)
+        return token, rest + 1
