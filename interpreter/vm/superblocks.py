@@ -70,22 +70,21 @@ class Superblock:
         frame.stack += values
         frame.iterator.__setstate__(self.places[position])
         self.counts[position] += 1
-        if self.counts[position] == PATIENCE:
-            self.cut(frame.plan, position)
+        if self.counts[position] >= PATIENCE:
+            alone(self.cut, frame.plan, position)
 
     def cut(self, plan, position):
         """A part has left ``PATIENCE`` times: the run ends before it, and another begins behind it."""
-        with _writing:
-            start = self.parts[0].entry
-            if plan.instructions[start][1] is not self:
-                return
-            plan.instructions[start] = self.original
-            before, after = self.parts[:position], self.parts[position + 1 :]
-            compile_run(plan, Waiting(before, self.sure, self.original), before, self.parts[position])
-            while after and not after[0].leads:
-                del after[0]
-            if after:
-                compile_run(plan, Waiting(after, self.sure, plan.instructions[after[0].entry]), after, self.following)
+        start = self.parts[0].entry
+        if plan.instructions[start][1] is not self:
+            return
+        plan.instructions[start] = self.original
+        before, after = self.parts[:position], self.parts[position + 1 :]
+        compile_run(plan, Waiting(before, self.sure, self.original), before, self.parts[position])
+        while after and not after[0].leads:
+            del after[0]
+        if after:
+            compile_run(plan, Waiting(after, self.sure, plan.instructions[after[0].entry]), after, self.following)
 
 
 class BlockTable(Table):
@@ -133,14 +132,27 @@ def always_bound(plan, decoder):
 def count_down(frame, waiting):
     """The first instruction of a run that may get hot."""
     waiting.left -= 1
-    if waiting.left == 0:
-        plan = frame.plan
-        with _writing:
-            if plan.instructions[waiting.parts[0].entry][1] is waiting:
-                plan.instructions[waiting.parts[0].entry] = waiting.original
-                compile_run(plan, waiting, waiting.parts)
+    if waiting.left <= 0:
+        alone(begin, frame.plan, waiting)
     handler, operand = waiting.original
     return handler(frame, operand)
+
+
+def begin(plan, waiting):
+    """A run has become hot."""
+    start = waiting.parts[0].entry
+    if plan.instructions[start][1] is waiting:
+        plan.instructions[start] = waiting.original
+        compile_run(plan, waiting, waiting.parts)
+
+
+def alone(rewrite, *operands):
+    """Rewrite a plan, unless one is being rewritten: by another thread, or where a finalizer has come in between."""
+    if _writing.acquire(blocking=False):
+        try:
+            rewrite(*operands)
+        finally:
+            _writing.release()
 
 
 def compile_run(plan, waiting, parts, following=None):

@@ -226,3 +226,23 @@ def test_a_run_is_cut_where_it_is_left(hot):
     agree(program)
     plan = Machine.plans[id(add.__code__)]
     assert any(type(operand) is superblocks.Superblock for _, operand in plan.instructions)
+
+
+def test_a_finalizer_may_come_in_while_a_run_is_compiled(hot, monkeypatch):
+    """What it runs in the machine gets hot too: it waits for nobody, and the plan that is being written stays whole."""
+    write = superblocks.written
+
+    def total(n):
+        result = 0
+        for i in range(n):
+            result += i * 2 if i % 3 else -i
+        return result
+
+    def interrupted(plan, block):
+        monkeypatch.setattr(superblocks, "written", write)
+        agree(total, 30)
+        return write(plan, block)
+
+    monkeypatch.setattr(superblocks, "written", interrupted)
+    agree(total, 20)
+    agree(total, 20)
