@@ -173,14 +173,19 @@ def set_line(shown: FrameType, line: int) -> None:
 
 
 def link_back(shown: FrameType, back: FrameType | None) -> None:
-    """Set ``f_back``, which has no setter."""
+    """Set ``f_back``, which has no setter.
+
+    What the getter gives need not be in the frame: of a running frame it is worked out, and not for us to let go of.
+    """
     old = shown.f_back
     if back is old:
         return
+    field = ctypes.c_void_p.from_address(id(shown) + _BACK)
+    kept = field.value is not None
     if back is not None:
         incref(back)
-    ctypes.c_void_p.from_address(id(shown) + _BACK).value = None if back is None else id(back)
-    if old is not None:
+    field.value = None if back is None else id(back)
+    if kept:
         decref(old)
 
 
