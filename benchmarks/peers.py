@@ -42,7 +42,8 @@ def peers(console) -> dict:
     except Unavailable as reason:
         console.print(f"Thunder has no row: {reason}", markup=False)
     else:
-        makers["Thunder"] = Thunder.jit.__get__(None)
+        import thunder
+        makers["Thunder"] = thunder.jit
     return makers
 
 
