@@ -62,8 +62,7 @@ class Superblock:
         start, last = parts[0].entry, parts[-1].entry
         self.end = last + 1 if following is None else place(plan, self.original, start, following)
         self.counts = [0] * len(parts)
-        self.places = [place(plan, self.original, parts[0].entry, part) for part in parts]
-        self.lines = ()
+        self.lines = self.places = ()
 
     def leave(self, frame, position, values):
         """A value is not of the type that a part expects: go on with its ordinary entry."""
@@ -165,8 +164,9 @@ def compile_run(plan, waiting, parts, following=None):
         text, lines, namespace, unfit = written(plan, block)
         if unfit is None:
             block.lines = lines
+            block.places = [place(plan, block.original, parts[0].entry, part) for part in parts]
             exec(compile(text, FILENAME, "exec"), namespace)
-            plan.instructions[parts[0].entry] = namespace["superblock"], block
+            plan.instructions[parts[0].entry] = namespace.pop("superblock"), block  # else it would hold itself
             return
         before, cut, parts = parts[:unfit], parts[unfit], parts[unfit + 1 :]
         if len(before) >= SHORTEST:
@@ -192,12 +192,9 @@ def appended(plan, entry, offset, number, following, after):
     extra = [entry, (go_on, after)]
     if plan.instructions[-1][0] is not go_on:  # the place behind the last instruction keeps what was executed there
         extra.insert(0, (go_on, after))
-        plan.offsets.append(offset)
-        plan.executed.append(number)
     index, count = plan.count + len(extra) - 2, plan.count + len(extra)
-    plan.executed[index] = number
-    plan.executed += [following, following]
-    plan.offsets += [offset, offset]
+    plan.executed[index:] = number, following, following
+    plan.offsets[plan.count :] = [offset] * len(extra)
     # A frame's place is worked out of the count and of what is left of the list: these two lines are not interrupted.
     plan.instructions += extra
     plan.count = count

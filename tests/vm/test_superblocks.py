@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import gc
+import weakref
 
 import pytest
 from hypothesis import given, settings
@@ -246,3 +247,23 @@ def test_a_finalizer_may_come_in_while_a_run_is_compiled(hot, monkeypatch):
     monkeypatch.setattr(superblocks, "written", interrupted)
     agree(total, 20)
     agree(total, 20)
+
+
+def test_a_function_does_not_hold_itself(hot):
+    """What the constants of a run are goes with the code, also while nobody collects garbage."""
+
+    def program():
+        kept = []
+        for turn in range(5):
+            space = {}
+            text = f"def f(n):\n  for i in range(n):\n    g, x, y = lambda: {turn}, i + {turn}, i\n  return g, x + y"
+            exec(text, space)
+            kept.append(weakref.ref(space["f"](4)[0].__code__))
+        del space
+        return [each() is None for each in kept]
+
+    gc.disable()
+    try:
+        agree(program)
+    finally:
+        gc.enable()
