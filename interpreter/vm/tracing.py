@@ -250,10 +250,11 @@ class Tracing:
             return
         following = frame.plan.executed[frame.index + 1]
         frame.traced = Progress()
-        frame.traced.line, frame.traced.index = frame.line, frame.index
+        place = bisect_left(plan.executed, following)
+        frame.traced.line, frame.traced.index = frame.line, place - 1
         frame_object(frame)
         frame.plan, frame.iterator = plan, iterator_of(plan.instructions)
-        frame.iterator.__setstate__(bisect_left(plan.executed, following))
+        frame.iterator.__setstate__(place)
 
     def convert_running(self, labels):
         """Do so with the running frames that are to be traced; the Frame to go on in, where that is needed.

@@ -259,3 +259,38 @@ def of_two_programs_in_turn():
         return program()
 
     return [call(), _events(call), call(), _events(call), call()]
+
+
+def begun_in_the_middle_of_a_line():
+    """By a property that the line reads, long after it got hot: the rest of the line is no line of its own."""
+    seen = []
+
+    def trace(frame, event, arg):
+        seen.append((frame.f_code.co_name, event, frame.f_lineno - frame.f_code.co_firstlineno))
+        return trace
+
+    class Switch:
+        turn = 0
+
+        @property
+        def value(self):
+            if self.turn == 20:
+                sys._getframe(1).f_trace = trace
+                sys.settrace(trace)
+            elif self.turn == 22:
+                sys.settrace(None)
+            return 1
+
+    def program(switch):
+        total = 0
+        for turn in range(30):
+            switch.turn = turn
+            total = total + 1 + switch.value + total
+            part = total * 2 - turn
+            total = part - switch.value if part > 9 else 0
+        return total
+
+    try:
+        return program(Switch()), seen
+    finally:
+        sys.settrace(None)
