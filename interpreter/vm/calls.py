@@ -18,7 +18,7 @@ from .code import OPTIMIZED
 from .frame import Frame
 from .hooks import Instance, Then, hooked
 from .ledger import text_of
-from .lookups import HEAP_TYPE, derives, flags_of, lookup, namespace_of, special, verdicts
+from .lookups import HEAP_TYPE, derives, flags_of, lookup, mro_of, namespace_of, special, verdicts
 from .reentry import Reentry
 from .values import NULL
 
@@ -169,6 +169,9 @@ class Calls:
             return self.call_native(cls, args, kwargs)
         init = special(cls, "__init__")
         new = lookup(cls, "__new__")
+        if type(new) is BuiltinFunctionType and not allocates(cls):
+            return self.call_native(cls, args, kwargs)
+        plain = new is _plain_new
         if type(new) is staticmethod:
             new = new.__func__
         if type(new) is FunctionType:
@@ -186,7 +189,7 @@ class Calls:
             return initialise(result)
         if init is None or lookup(type(cls), "__call__") is not _type_call_slot:
             return self.call_native(cls, args, kwargs)
-        if new is _plain_new:
+        if plain:
             return self.initialised(_plain_new(cls), init, args, kwargs)
         instance = cls.__new__(cls, *args, **(kwargs or {}))
         if not derives(type(instance), cls):
@@ -227,9 +230,23 @@ class Calls:
 
 
 LISTED = ("name in the ledger",)
+ALLOCATES = ("allocates",)
 qualname_of = type.__dict__["__qualname__"].__get__
 _plain_new = object.__new__
 _type_call_slot = type.__dict__["__call__"]
+
+
+def allocates(cls):
+    """Is the ``__new__`` of a class, written in C, that of the base it is found in?
+
+    Else a class took another one's into its own namespace, which CPython passes over.
+    """
+    known = verdicts(cls)
+    answer = known.get(ALLOCATES)
+    if answer is None:
+        base = next(each for each in mro_of(cls) if "__new__" in namespace_of(each))
+        answer = known[ALLOCATES] = namespace_of(base)["__new__"].__self__ is base
+    return answer
 
 
 def within(frame, body):

@@ -1,7 +1,7 @@
 """Quick ways through the most frequent instructions, for machines that do not override the methods they leave out.
 
-They remember by the id of a type that reading an attribute runs no Python code. Should such an id come to belong to
-another type, its Python code is run natively instead of interpreted, which gives the same.
+They remember by the id of a type that reading an attribute runs no Python code. Should the type change, or its id come
+to belong to another type, its Python code is run natively instead of interpreted, which gives the same.
 """
 
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodDescriptorType, MethodType, ModuleType
@@ -14,7 +14,7 @@ from ..frame import Frame, iterator_of
 from ..generators import FINISHED, RUNNING, SUSPENDED, LoopEnd, frame_of
 from ..hooks import Missing, hooked
 from ..looking import LIVE_KINDS
-from ..lookups import HEAP_TYPE, lookup, special, tells_own_class
+from ..lookups import HEAP_TYPE, as_known, lookup, special, tells_own_class
 from ..names import unbound
 from ..natives import NATIVES, Native, zero_argument_super
 from ..pyframes import part_with
@@ -44,7 +44,8 @@ def read_natively(kind, name):
 
 
 def _named(decoder, raw):
-    """[name, id of a type whose instances it is read of natively, id of one that has it as property, that property]"""
+    """[name, id of a type whose instances it is read of natively, id of one that has it as property, (function of that
+    property, version of the type, value of the version)]"""
     return [decoder.names[raw if VERSION < (3, 12) else raw >> 1], 0, 0, None]
 
 
@@ -61,8 +62,8 @@ def quick_load_attr(frame, memory):
         if memory[0] in space:
             stack[-1] = _module_get(obj, memory[0])
             return None
-    elif memory[2] == id(kind) and lookup(kind, memory[0]) is memory[3]:
-        result = frame.machine.call(memory[3].fget, [obj])
+    elif memory[2] == id(kind) and memory[3][1].value == memory[3][2]:
+        result = frame.machine.call(memory[3][0], [obj])
         if type(result) is Frame:
             stack.pop()
             return hooked(result, Missing(obj, memory[0]))
@@ -71,7 +72,7 @@ def quick_load_attr(frame, memory):
     elif read_natively(kind, memory[0]):
         memory[1] = id(kind)
     elif is_plain_property(kind, memory[0]):
-        memory[2:4] = id(kind), lookup(kind, memory[0])
+        memory[2:4] = id(kind), (lookup(kind, memory[0]).fget, *as_known(kind))
     stack.pop()
     result = frame.machine.get_attribute(obj, memory[0])
     if type(result) is Frame:

@@ -393,3 +393,109 @@ def lengths_by_all_kinds_of_descriptors():
         staticmethod(lambda: 2), classmethod(lambda cls: 2), lambda self: 2, property(lambda self: lambda: 2), 5,
     )  # fmt: skip
     return [(of("__len__", each), of("__length_hint__", each)) for each in makers], asked
+
+
+def special_methods_that_come_later():
+    """What a class was without is asked again when it has changed, or one of its bases has."""
+
+    class Meta(type):
+        pass
+
+    class Base(metaclass=Meta):
+        @property
+        def value(self):
+            raise AttributeError("none")
+
+        @value.setter
+        def value(self, value):
+            seen.append(("set", value))
+
+        @value.deleter
+        def value(self):
+            seen.append("deleted")
+
+        def method(self):
+            return "method"
+
+        def __new__(cls):
+            return object.__new__(cls)
+
+    class Derived(Base):
+        def __init__(self):
+            seen.append("made")
+
+    class Other:
+        @property
+        def value(self):
+            return "other"
+
+        def __getattr__(self, name):
+            return f"other {name}"
+
+    def attempt(action):
+        try:
+            seen.append(action())
+        except Exception as error:
+            seen.append((type(error).__name__, str(error), error.__traceback__.tb_lineno))
+
+    def use():
+        for _ in range(4):
+            one.value = 1
+            del one.value
+            attempt(lambda: one.value)
+            attempt(lambda: one.value)
+            attempt(lambda: one.method())
+            attempt(lambda: str(Derived())[:4])
+
+    seen = []
+    one = Derived()
+    use()
+    Base.__getattr__ = lambda self, name: f"missing {name}"
+    use()
+    Derived.__setattr__ = lambda self, name, value: seen.append((name, value))
+    Base.__delattr__ = lambda self, name: seen.append(("no", name))
+    use()
+    Meta.__call__ = lambda cls: "called"
+    use()
+    Derived.__getattribute__ = lambda self, name: lambda: name
+    seen.append(one.method())
+    del Derived.__getattribute__, Meta.__call__, Base.__getattr__
+    use()
+    Derived.__bases__ = (Other,)
+    del Derived.__setattr__
+    attempt(lambda: one.value)
+    attempt(lambda: one.method)
+    return seen
+
+
+def new_of_another_class():
+    """``__new__`` of a class written in C, taken into the namespace of a class: CPython passes over it."""
+
+    class Number(int):
+        __new__ = object.__new__
+
+        def __init__(self):
+            self.made = True
+
+    class Static:
+        __new__ = staticmethod(object.__new__)
+
+        def __init__(self, *args):
+            self.args = args
+
+    class Plain:
+        __new__ = object.__new__
+
+        def __init__(self, value):
+            self.value = value
+
+    def attempt(action):
+        try:
+            return action()
+        except TypeError as error:
+            return str(error)
+
+    return [
+        (Number(), Number().made, attempt(lambda: Static().args), attempt(lambda: Static(1)), Plain(3).value)
+        for _ in range(3)
+    ]
