@@ -323,5 +323,6 @@ def return_value(emit, passed):
     emit.line(f"frame.machine.stats.instructions += frame.ticks + {passed}")
     emit.line("back = frame.back")
     emit.line(f"back.stack.append({value.text})")
+    emit.line("fast.reverse()")
     emit.line("return back")
     emit.open = False

@@ -102,11 +102,16 @@ def RETURN_CONST(frame, operand):
 
 
 def give_back(frame, value, passed):
-    """Return ``value`` to the caller."""
+    """Return ``value`` to the caller.
+
+    The variables are turned round, as lists let go of their items from the end on, and frames from the beginning.
+    """
     machine, hook, back = frame.machine, frame.hook, frame.back
     machine.stats.instructions += frame.ticks + passed
     if frame.shown is not None:
         part_with(frame)
+    else:
+        frame.fast.reverse()
     if frame.plan.kind:
         return generator_returned(frame, value)
     if hook is None:

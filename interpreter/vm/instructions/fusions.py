@@ -76,6 +76,7 @@ def load_and_return(frame, operand):
     if value is NULL:
         raise missing(frame, operand[0], operand[2])
     if frame.hook is None and frame.state is None and frame.shown is None:
+        frame.fast.reverse()
         frame.machine.stats.instructions += frame.ticks + operand[1]
         back = frame.back
         back.stack.append(value)

@@ -406,6 +406,8 @@ def quick_return(frame, passed):
     if frame.hook is None and frame.state is None:
         if frame.shown is not None:
             part_with(frame)
+        else:
+            frame.fast.reverse()
         frame.machine.stats.instructions += frame.ticks + passed
         back = frame.back
         back.stack.append(frame.stack.pop())

@@ -201,3 +201,54 @@ def class_methods_of_builtins():
         dict.fromkeys(Items(1, 2), 3), collections.OrderedDict.fromkeys(Items(1)), next(chained), [*chained], seen,
         type(chained).__name__, bytes.fromhex("00ff"), int.from_bytes(Items(1, 2), "big"), float.fromhex("0x1p-1"),
     )  # fmt: skip
+
+
+def variables_die_from_the_first_to_the_last():
+    """When a function returns: arguments, then the others in the order of their slots."""
+    log = []
+
+    class Mortal:
+        def __init__(self, name):
+            self.name = name
+
+        def __del__(self):
+            log.append(self.name)
+
+    def constant(x, y):
+        a, b, c = Mortal("a"), Mortal("b"), Mortal("c")
+        return 1
+
+    def one_of_them(x, y):
+        a, b, c = Mortal("a"), Mortal("b"), Mortal("c")
+        return b
+
+    def nothing(x, *rest, **named):
+        a, b = Mortal("a"), Mortal("b")
+
+    def with_cells(x, y):
+        a, b = Mortal("a"), Mortal("b")
+
+        def inner():
+            return x, b
+
+        c = Mortal("c")
+        return len(inner())
+
+    def numbers(x, y):
+        a = Mortal("a")
+        yield 1
+        b = Mortal("b")
+
+    class Kind:
+        def __len__(self):
+            a, b = Mortal("a"), Mortal("b")
+            return 3
+
+    for _ in range(4):
+        for function in (constant, one_of_them, nothing, with_cells):
+            log.append(function.__name__)
+            function(Mortal("x"), Mortal("y"))
+        nothing(Mortal("x"), Mortal("y"), Mortal("z"), named=Mortal("named"))
+        log.append([*numbers(Mortal("x"), Mortal("y"))])
+        log.append(len(Kind()))
+    return log
