@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from models.architectures import configuration
 from models.draw import Draw
 from models.model import Model
-from models.routing import decisive, want
+from models.routing import decisive, want, wanted
 from models.scale import EXPERTS, EXPERTS_PER_TOKEN, WIDTH
 
 MIXTURE = "Mixtral-8x7B-v0.1"
@@ -54,7 +54,7 @@ def hidden(draw: Draw) -> tuple:
     width = 4096 if draw.scale == "full" else WIDTH
     batch, tokens = (1, 1) if draw.seed % 2 else (draw.batch, draw.tokens)
     states = draw.normal(batch, tokens, width)
-    want(states, draw.normal(batch, tokens, EXPERTS), EXPERTS_PER_TOKEN)
+    want(states, wanted(draw.normal(batch, tokens, EXPERTS), EXPERTS_PER_TOKEN))
     states /= 4  # about as long as the layer's norm gives them
     return (states.bfloat16().to(draw.dtype).expand(draw.batch, draw.tokens, width).contiguous(),)
 

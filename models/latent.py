@@ -11,6 +11,7 @@ from models.architectures import configuration
 from models.draw import Draw
 from models.gpt import WORKLOADS
 from models.model import Model
+from models.routing import decisive
 from models.scale import EXPERT_INTERMEDIATE, EXPERTS, EXPERTS_PER_TOKEN, ORIGINAL_CONTEXT, VOCABULARY
 
 BASE = "Llama-2-7b-hf"
@@ -71,4 +72,7 @@ def ids(draw: Draw) -> tuple:
 
 def variants() -> list[Model]:
     """A model for each of VARIANTS."""
-    return [Model(name, "latent", partial(variant, name), ids, WORKLOADS, loss="tokens") for name in VARIANTS]
+    return [
+        Model(name, "latent", partial(variant, name), ids, WORKLOADS, loss="tokens", finish=decisive)
+        for name in VARIANTS
+    ]

@@ -59,6 +59,27 @@ def test_the_same_experts_are_taken_in_every_dtype(model, workload, dtype):
         assert lead > 16 * torch.finfo(torch.bfloat16).eps
 
 
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("workload", ["forward", "train"])
+@pytest.mark.parametrize("model", ["deepseek", "grouped-experts"])
+def test_the_same_experts_are_taken_by_grouped_routers(model, workload, dtype):
+    """Of groups, and within them."""
+    for seed in range(4):
+        taken = []
+
+        def chosen(scores, k=None, *args, taken=taken, **kwargs):
+            found = TOPK(scores, k, *args, **kwargs)
+            taken.append(found[1].sort(-1).values.flatten())
+            return found
+
+        for computed in (torch.float64, None):
+            with mock.patch("torch.topk", chosen):
+                results(model, workload, dtype, seed, computed=computed)
+        assert taken and len(taken) % 2 == 0
+        exact, found = taken[: len(taken) // 2], taken[len(taken) // 2 :]
+        assert torch.equal(torch.cat(exact), torch.cat(found))
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_every_expert_is_taken_and_not_by_all(model):
     taken, _ = routes(model, "forward", torch.float32, None, 0)
