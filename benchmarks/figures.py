@@ -97,8 +97,8 @@ def training(model, inputs) -> float:
     ]
 
 
-def tail(model, inputs) -> float:
-    """A call whose recording ends at its first line, which asks the clock: a ratio to eager."""
+def tailed(model, inputs):
+    """A function whose recording ends at its first line, which asks the clock, and what `jit` made of it, recorded."""
     module = model.build().eval()
 
     def call(*args):
@@ -111,6 +111,12 @@ def tail(model, inputs) -> float:
     (entry,) = jitted.stats.entries
     assert entry.tail is not None, "the clock was recorded"
     assert not entry.operations, "the recording did not end at the first line"
+    return call, jitted
+
+
+def tail(model, inputs) -> float:
+    """A call whose recording ends at its first line, as a ratio to eager."""
+    call, jitted = tailed(model, inputs)
     return paired({"eager": lambda: call(*inputs), "interpreter": lambda: jitted(*inputs)}, rounds=15)["interpreter"]
 
 

@@ -1,4 +1,4 @@
-"""First calls, warm calls and prologues as pytest-benchmark tests with stable ids.
+"""First calls, warm calls, prologues, tails, training and memory as pytest-benchmark tests with stable ids.
 
     pytest benchmarks/jit --benchmark-only --benchmark-autosave
     pytest benchmarks/jit --benchmark-only --benchmark-compare
@@ -9,7 +9,9 @@ change of time comes from.
 
 import pytest
 import torch
+import torch._inductor.config
 
+from benchmarks import figures
 from interpreter import jit
 from models import zoo
 
@@ -53,7 +55,26 @@ def test_first_call(model, benchmark):
     with torch.no_grad():
         module(*inputs)
         benchmark.pedantic(first, rounds=10, warmup_rounds=1)
+        benchmark.extra_info["peak of tensors to eager's"] = round(figures.peak(model, inputs), 3)
     benchmark.extra_info.update(counters(last[0].stats.entries[0]))
+
+
+def test_first_call_of_a_deep_model(benchmark):
+    """At 32 layers, with the bytes that its program takes."""
+    model = ARCHITECTURES["Llama-3.1-8B"]
+    module, inputs = model.build(depth=figures.LONG).eval(), model.inputs(seed=0)
+    with torch.no_grad():
+        module(*inputs)
+        benchmark.pedantic(lambda: jit(module)(*inputs), rounds=3, warmup_rounds=1)
+        benchmark.extra_info["bytes of the program"] = figures.program_bytes(model, inputs)
+
+
+def test_tail(model, benchmark):
+    """A call that is not recorded from its first line on."""
+    inputs = model.inputs(seed=0)
+    with torch.no_grad():
+        _, jitted = figures.tailed(model, inputs)
+        benchmark(jitted, *inputs)
 
 
 def test_warm_call(model, benchmark):
@@ -91,3 +112,35 @@ def test_training_step(model, benchmark):
     step()
     benchmark(step)
     assert jitted.stats.misses == 1
+
+
+@pytest.fixture(scope="module")
+def compiler():
+    """What torch's compiler does once in a process is done."""
+    figures.dynamo(torch.nn.Linear(2, 2), "inductor")(torch.ones(2, 2))
+
+
+@pytest.mark.usefixtures("compiler")
+@pytest.mark.parametrize("name", ["interpreter", "torch.compile"])
+def test_inductor_first_call(model, name, benchmark):
+    """Through torch's compiler, nothing of it cached; the two are to be compared."""
+    module, inputs = model.build().eval(), model.inputs(seed=0)
+    with torch.no_grad(), torch._inductor.config.patch(force_disable_caches=True):
+        module(*inputs)
+        benchmark.pedantic(lambda: by_inductor(name, module)(*inputs), rounds=1)
+
+
+@pytest.mark.usefixtures("compiler")
+@pytest.mark.parametrize("name", ["interpreter", "torch.compile"])
+def test_inductor_warm_call(model, name, benchmark):
+    """What torch's compiler made, behind the two kinds of guards."""
+    module, inputs = model.build().eval(), model.inputs(seed=0)
+    with torch.no_grad():
+        call = by_inductor(name, module)
+        for _ in range(3):
+            call(*inputs)
+        benchmark(call, *inputs)
+
+
+def by_inductor(name, module):
+    return jit(module, executor="inductor") if name == "interpreter" else figures.dynamo(module, "inductor")
