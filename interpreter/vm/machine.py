@@ -77,9 +77,10 @@ class Machine(Names, Attributes, Operators, Calls, Iteration, Generators, Reentr
                     self.frame = frame
                     for handler, operand in frame.iterator:
                         following = handler(frame, operand)
-                        if following is not None:
-                            frame = following
-                            break
+                        if following is None:
+                            continue  # from 3.12 on a jump that the end of an ``if`` makes is not in the ``try``
+                        frame = following
+                        break
                     else:
                         return frame
             except BaseException as caught:
