@@ -84,6 +84,7 @@ def lend(machine: Any, value: Any, names: tuple[str, ...]) -> Any:
     kind = type(value)
     if id(kind) in ATOM_IDS:
         return value
+    machine.note_special(kind, *names)  # which of them it has, and which not, is what native code is going to find
     found = {name: find_special(kind, name) for name in names}
     if not any(in_python(kind, name) for name in found):
         return value

@@ -127,6 +127,9 @@ class Calls:
                 return
         self.ledger.note(key, route, frame.plan, frame.plan.count - frame.iterator.__length_hint__() - 1)
 
+    def note_special(self, kind, *names):
+        """Whether a class has these special methods decides what is done: a machine that records overrides this."""
+
     def original(self, function, args, kwargs=None):
         """Call natively what a native handler stands in for: the call is in the ledger already."""
         self.unnoted = True

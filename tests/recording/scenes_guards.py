@@ -7,6 +7,7 @@ import collections
 import dataclasses
 import enum
 import functools
+import math
 import sys
 import types
 
@@ -311,6 +312,42 @@ def special_method_added_to_a_class():
             (base, X()),
             lambda: setattr(Base, "__bool__", lambda self: True),
             (base, X()),
+        ],
+    )
+
+
+@scene
+def special_method_added_beside_one_that_native_code_asks():
+    """Native code is lent an object in the place of the user's: what the user's class has is guarded all the same."""
+
+    class Sized:
+        def __len__(self):
+            return 0
+
+    class Indexed:
+        def __index__(self):
+            return 4
+
+    class Shown:
+        def __repr__(self):
+            return "shown"
+
+    objects = Sized(), Indexed(), Shown()
+
+    def f(sized, indexed, shown, x):
+        return x + bool(sized), x * math.sqrt(indexed), x + len(str(shown)), f"{shown!s}"
+
+    return Scene(
+        f,
+        [
+            (*objects, X()),
+            (*objects, X()),
+            lambda: setattr(Sized, "__bool__", lambda self: True),
+            (*objects, X()),
+            lambda: setattr(Indexed, "__float__", lambda self: 9.0),
+            (*objects, X()),
+            lambda: setattr(Shown, "__str__", lambda self: "text"),
+            (*objects, X()),
         ],
     )
 
