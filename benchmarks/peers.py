@@ -69,7 +69,7 @@ def measured(model, makers: dict, options) -> dict:
 
 
 def inductor(model, inputs) -> tuple[float, float]:
-    """First call (the best of two, in turn) and warm call through inductor, to those of torch.compile."""
+    """First call (the best of three, in turn) and warm call through inductor, to those of torch.compile."""
     module = model.build().eval()
     module(*inputs)
     makers = {
@@ -78,8 +78,8 @@ def inductor(model, inputs) -> tuple[float, float]:
     }
     made, first = {}, dict.fromkeys(makers, float("inf"))
     with torch._inductor.config.patch(force_disable_caches=True):
-        for order in (list(makers), list(reversed(makers))):
-            for name in order:
+        for turn in range(3):
+            for name in list(makers) if turn % 2 else reversed(makers):
                 made[name] = makers[name]()
                 started = time.perf_counter()
                 made[name](*inputs)
