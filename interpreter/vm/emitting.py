@@ -46,8 +46,8 @@ class Value:
 class Emit:
     """The function of one superblock as it is written."""
 
-    def __init__(self, plan, block):
-        self.plan, self.sure = plan, set(block.sure)
+    def __init__(self, sure):
+        self.sure = set(sure)
         self.lines, self.parts, self.position = [HEAD], [0, 0], 0
         self.namespace = dict(NAMESPACE)
         self.values, self.simple, self.kinds = [], set(), {}
@@ -143,9 +143,9 @@ class Emit:
             self.kinds[value.text] = known
 
 
-def written(plan, block):
+def written(block):
     """(text, part of each line, namespace, None), or (..., position of the part that does not fit)."""
-    emit = Emit(plan, block)
+    emit = Emit(block.sure)
     for emit.position, part in enumerate(block.parts):
         try:
             WRITERS[part.handler](emit, part.operand)

@@ -95,6 +95,8 @@ class BlockTable(Table):
         """Put a counter in front of each run that is long enough."""
         sure = None
         for parts in runs(decoder):
+            if len(parts) < SHORTEST:
+                continue
             if sure is None:
                 sure = always_bound(plan, decoder)
             entry = parts[0].entry
@@ -102,23 +104,20 @@ class BlockTable(Table):
 
 
 def runs(decoder):
-    """The runs of a code object, each a list of parts, that are made of whole entries."""
+    """The runs of a code object, short and empty ones too: lists of parts that are made of whole entries."""
     run = []
     for entry, parts in enumerate(decoder.parts):
         fits = all(part.handler in WRITERS and part.handler not in FIRST_ONLY for part in parts)
         begins = parts[0].handler in FIRST_ONLY
-        if run and (not fits or entry in decoder.joints):
-            if len(run) >= SHORTEST:
-                yield run
+        if not fits or entry in decoder.joints:
+            yield run
             run = []
         if fits or begins:
             run += parts
             if parts[-1].handler in LAST_ONLY:
-                if len(run) >= SHORTEST:
-                    yield run
+                yield run
                 run = []
-    if len(run) >= SHORTEST:
-        yield run
+    yield run
 
 
 def always_bound(plan, decoder):
@@ -161,7 +160,7 @@ def compile_run(plan, waiting, parts, following=None):
     """
     while len(parts) >= SHORTEST:
         block = Superblock(plan, waiting, parts, following)
-        text, lines, namespace, unfit = written(plan, block)
+        text, lines, namespace, unfit = written(block)
         if unfit is None:
             block.lines = lines
             block.places = [place(plan, block.original, parts[0].entry, part) for part in parts]
@@ -169,8 +168,7 @@ def compile_run(plan, waiting, parts, following=None):
             plan.instructions[parts[0].entry] = namespace.pop("superblock"), block  # else it would hold itself
             return
         before, cut, parts = parts[:unfit], parts[unfit], parts[unfit + 1 :]
-        if len(before) >= SHORTEST:
-            compile_run(plan, waiting, before, cut)
+        compile_run(plan, waiting, before, cut)
         while parts and not parts[0].leads:
             parts = parts[1:]
         if parts:

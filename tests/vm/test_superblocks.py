@@ -239,10 +239,10 @@ def test_a_finalizer_may_come_in_while_a_run_is_compiled(hot, monkeypatch):
             result += i * 2 if i % 3 else -i
         return result
 
-    def interrupted(plan, block):
+    def interrupted(block):
         monkeypatch.setattr(superblocks, "written", write)
         agree(total, 30)
-        return write(plan, block)
+        return write(block)
 
     monkeypatch.setattr(superblocks, "written", interrupted)
     agree(total, 20)
