@@ -9,8 +9,8 @@ from harness.timing import interval
 
 #: Copies of the model whose first calls are timed: as many as fit into the budget, within these.
 FEWEST, MOST = 3, 40
-#: Executors that keep compiled code on disk: of a second copy of the model they would only look it up.
-KEEPING = {"inductor", "cudagraphs"}
+#: Executors that keep compiled code for the rest of the cell: of a second copy of the model they would only look it up.
+KEEPING = {"inductor"}
 
 
 class Watch:

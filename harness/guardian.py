@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import getpass
 import json
 import os
-import re
 import shutil
 import signal
 import sys
@@ -83,16 +81,13 @@ def adopt(parent: int):
 
 
 def temporary() -> str | None:
-    """A folder for what the cell writes to temporary files; None where there is no room for one.
-
-    The code that torch's compiler keeps stays where it is kept by default: without it, each cell would begin by trying
-    out the C++ compiler.
+    """A folder for what the cell writes to temporary files, and for the code that torch's compilers keep; None where
+    there is no room for one.
     """
-    with contextlib.suppress(OSError, KeyError):
-        user = re.sub(r'[\\/:*?"<>|]', "_", getpass.getuser())
-        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(tempfile.gettempdir(), f"torchinductor_{user}"))
+    with contextlib.suppress(OSError):
         folder = tempfile.mkdtemp(prefix="zoobench-")
         os.environ["TMPDIR"] = tempfile.tempdir = folder
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "compiled")
         return folder
     return None
 

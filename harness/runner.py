@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from harness import memory
+from harness import compilers, memory
 from harness.errors import Interrupted
 from harness.guardian import PATIENCE, fork, guard
 from harness.lines import stack_line
@@ -252,6 +252,7 @@ def run(cells, models: dict, subjects: dict, options: Options, *, jobs: int = 1,
     waiting, active = deque(cells), list[Running]()
     stop: list[int] = []
     with heeding(stop):
+        compilers.prepare({cell.executor for cell in waiting if cell.subject not in (refused or {})})
         gc.collect()
         gc.freeze()
         # What a fork may hold besides its own: the parent's memory, as far as either has written to it.

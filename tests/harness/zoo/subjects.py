@@ -4,7 +4,7 @@ import time
 
 import torch
 
-from harness.subjects import Subject, Unavailable
+from harness.subjects import Dynamo, Subject, Unavailable
 
 
 class Fake(Subject):
@@ -190,3 +190,17 @@ class OtherTokenAndMore(OtherToken):
     def later(self, module, *args, **kwargs):
         token, rest = super().later(module, *args, **kwargs)
         return token, rest + 1
+
+
+class SaysWhatItCompiled(Dynamo):
+    """Its program is what torch's compilers found on disk, what they did not, and where they keep headers."""
+
+    def program(self, jitted):
+        from torch._dynamo.utils import counters
+        from torch._inductor import codecache
+        found = counters["inductor"]["fxgraph_cache_hit"] + counters["aot_autograd"]["autograd_cache_hit"]
+        return f"{found} {counters['inductor']['fxgraph_cache_miss']} {codecache._HEADER_DIR}"
+
+
+class SaysItToo(SaysWhatItCompiled):
+    pass
