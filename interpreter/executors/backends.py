@@ -36,10 +36,15 @@ def load(name: str):
 def within(fakes):
     """Compilers find the fake tensors' mode, and the symbols of sizes, in torch's tracing context.
 
-    Saved tensors are not given to the backward graph to be overwritten: `retain_graph=True` works as in eager.
+    Saved tensors are not given to the backward graph to be overwritten: `retain_graph=True` works as in eager. Whether
+    they are is asked again when the backward pass runs, outside of this; where it was compiled along with the forward
+    pass (sizes that data decide), nothing has been noted then, and that would be taken for a yes.
     """
-    with tracing(TracingContext(fakes.mode)), config.patch(donated_buffer=False):
+    context = TracingContext(fakes.mode)
+    with tracing(context), config.patch(donated_buffer=False):
         yield
+    if getattr(context.fw_metadata, "bw_donated_idxs", ()) is None:
+        context.fw_metadata.bw_donated_idxs = []
 
 
 def aot(graph, examples, fakes):

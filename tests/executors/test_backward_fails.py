@@ -119,12 +119,20 @@ def raised(function):
     return str(error.value)
 
 
-@pytest.mark.parametrize("proven", [False, True])
-def test_backward_twice(proven):
-    def f(x):
-        return (x.sin() * x).cos()
+def of_all(x):
+    return (x.sin() * x).cos()
 
-    jitted = served(f)
+
+def of_some(x):
+    """How many there are, the data decides: the backward pass is compiled along with the forward pass."""
+    return of_all(x[torch.nonzero(x > 0).squeeze(1)])
+
+
+@pytest.mark.parametrize("backend", [WORKING, "aot"])
+@pytest.mark.parametrize("f", [of_all, of_some])
+@pytest.mark.parametrize("proven", [False, True])
+def test_backward_twice(proven, f, backend):
+    jitted = served(f, backend)
     if proven:
         jitted(torch.randn(3, requires_grad=True)).sum().backward()
     x = torch.randn(3, requires_grad=True)
@@ -135,6 +143,7 @@ def test_backward_twice(proven):
         loss.backward()
         assert torch.allclose(x.grad, 2 * torch.autograd.grad(f(x).sum(), x)[0])
         assert "second time" in raised(loss.backward)
+    assert not jitted.stats.entries[0].fallbacks
 
 
 def test_a_result_is_changed_in_place():
