@@ -7,18 +7,19 @@ other. The order matters: facts come before times, so that a cell that runs out 
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import hashlib
-import random
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from harness import decided, first_call, locate, memory, parity, timing
 from harness.counting import native_instructions
 from harness.lines import described, out_of_memory
 from harness.row import blank, break_even
+from harness.runs import Outcome, Runs, seeded
 from harness.subjects import Subject, Unavailable
 
 #: Calls that are judged; the first of all is recorded and proves nothing.
@@ -37,17 +38,6 @@ class Options:
     threads: int = 1
     timed: bool = True
     without: tuple[str, ...] = ()
-
-
-@dataclass
-class Outcome:
-    """What a run of the workload gave: results by name, or the exception."""
-
-    results: dict = field(default_factory=dict)
-    error: BaseException | None = None
-
-    def same_error(self, other: Outcome) -> bool:
-        return (type(self.error) is type(other.error)) and str(self.error) == str(other.error)
 
 
 class Ended(Exception):
@@ -81,11 +71,10 @@ class Measurement:
         return self.row
 
     def _run(self):
-        from models import WORKLOADS
-        reason = self.model.supports(self.cell.workload) or WORKLOADS[self.cell.workload].supports(self.cell.dtype)
+        self.runs = Runs(self.cell, self.model)
+        reason = self.model.supports(self.cell.workload) or self.runs.workload.supports(self.cell.dtype)
         if reason:
             raise Ended("skipped", reason)
-        self.workload = WORKLOADS[self.cell.workload]
         self.build()
         expected = self.eager()
         self.first_call(expected)
@@ -114,24 +103,14 @@ class Measurement:
 
     def build(self):
         self.note("build")
-        import torch
-        self.torch = torch
-        self.dtype = getattr(torch, self.cell.dtype)
         with self.stage("eager_failed"):
-            self.module = self.make()
+            self.module = self.runs.make()
             # A full-sized model is not held twice; its jobs put its state back between runs.
-            self.twin = self.module if self.cell.scale == "full" else self.make()
-            self.target = self.workload.target(self.module)
+            self.twin = self.module if self.cell.scale == "full" else self.runs.make()
+            self.target = self.runs.workload.target(self.module)
         self.row["parameters"] = sum(p.numel() for p in self.module.parameters())
         config = getattr(self.module, "config", None)
         self.row["layers"] = getattr(config, "n_layer", None)
-
-    def make(self):
-        return self.model.build(scale=self.cell.scale, depth=self.cell.depth, dtype=self.dtype,
-                                device=self.cell.device, seed=0, workload=self.cell.workload)
-
-    def prepare(self, module, seed):
-        return self.workload.prepare(self.model, module, seed=seed, scale=self.cell.scale)
 
     # Eager.
 
@@ -143,25 +122,20 @@ class Measurement:
         outcomes = []
         for seed in range(JUDGED + 1):
             with self.stage("eager_failed"):
-                job = self.prepare(self.module, seed)
-            outcomes.append(self.outcome(job, self.target))
-            job.reset()
+                outcomes.append(self.runs.outcome(self.module, seed, self.target))
         first = outcomes[0].error
         self.check_expected(outcomes)
         if first is None:
-            other = self.module if self.cell.scale == "full" else self.make()
-            target = self.workload.target(other)
-            job = self.prepare(other, 0)
-            again = self.outcome(job, target)
-            job.reset()
-            repeated = parity.compare(outcomes[0].results, again.results)
+            other = self.module if self.cell.scale == "full" else self.runs.make()
+            target = self.runs.workload.target(other)
+            repeated = parity.compare(outcomes[0].results, self.runs.outcome(other, 0, target).results)
             self.row["nondeterministic"] = repeated.parity != "bitwise"
             if self.row["nondeterministic"]:
                 self.remark = f"eager does not repeat itself: two runs of it differ by up to {repeated.max_abs_err:.3g}"
             self.note("count")
-            job = self.prepare(other, 0)
+            job = self.runs.prepare(other, 0)
             seeded(0)
-            self.row["native_instructions"] = native_instructions(lambda: self.call(job, target))
+            self.row["native_instructions"] = native_instructions(lambda: self.runs.call(job, target))
             job.reset()
         return outcomes
 
@@ -182,15 +156,15 @@ class Measurement:
         """The first call of a fresh jit: timed, and compared with eager though it proves nothing about later calls."""
         self.note("first_call")
         with self.stage("raised"):
-            self.jitted = self.subject.jit(self.workload.target(self.twin))
-        job = self.prepare(self.twin, 0)
+            self.jitted = self.subject.jit(self.runs.workload.target(self.twin))
+        job = self.runs.prepare(self.twin, 0)
 
         def call(watch):
             if expected[0].error is None:
                 with self.stage("raised"):
-                    self.call(job, watch)
+                    self.runs.call(job, watch)
             else:
-                self.first = self.outcome(job, watch)
+                self.first = self.runs.run(job, watch)
         self.first_calls = [self.timed_once(self.subject, self.jitted, call)]
         job.reset()
         self.row.update(first_call.summary(self.first_calls))
@@ -222,11 +196,12 @@ class Measurement:
             if begin - start > budget * (1 if enough else 10) or self.first_calls[0][0] > 10 * budget:
                 break
             with self.stage("raised"):
-                module = self.twin if self.cell.scale == "full" else self.make()
+                module = self.twin if self.cell.scale == "full" else self.runs.make()
                 subject = type(self.subject)(self.cell.executor)
-                jitted = subject.jit(self.workload.target(module))
-                job = self.prepare(module, 0)
-                self.first_calls.append(self.timed_once(subject, jitted, lambda watch, job=job: self.call(job, watch)))
+                jitted = subject.jit(self.runs.workload.target(module))
+                job = self.runs.prepare(module, 0)
+                self.first_calls.append(self.timed_once(subject, jitted,
+                                                        lambda watch, job=job: self.runs.call(job, watch)))
                 job.reset()
         self.row.update(first_call.summary(self.first_calls))
 
@@ -234,10 +209,7 @@ class Measurement:
         """Eager raises, as the model says it does: jitted must raise the same, on the first call and on later ones."""
         self.note("parity")
         outcomes = [self.first]
-        for seed in range(1, JUDGED + 1):
-            job = self.prepare(self.twin, seed)
-            outcomes.append(self.outcome(job, self.jitted))
-            job.reset()
+        outcomes += [self.runs.outcome(self.twin, seed, self.jitted) for seed in range(1, JUDGED + 1)]
         with self.stage("raised"):
             self.count()
         self.row["raises"] = type(expected[0].error).__name__
@@ -259,16 +231,14 @@ class Measurement:
         while hits < JUDGED and seed < MOST_CALLS:
             seed += 1
             want = expected[seed] if seed < len(expected) else self.eager_again(seed)
-            job = self.prepare(self.twin, seed)
             before = self.subject.mark(self.jitted)
-            got = self.outcome(job, self.jitted)
+            got = self.runs.outcome(self.twin, seed, self.jitted)
             after = self.subject.mark(self.jitted)
-            job.reset()
             if got.error is not None:
                 raise Ended(*self.failure("raised", got.error))
             hit = after["hits"] > before["hits"] and after["misses"] == before["misses"]
             call = self.compared(want, got, seed)
-            if call.parity == "differs" and self.by_rounding(want, got, seed):
+            if call.parity == "differs" and decided.by_rounding(self.runs, want, got, seed):
                 undecided.append(seed)
                 continue
             hits += hit
@@ -300,56 +270,19 @@ class Measurement:
         found = parity.compare(want.results, got.results)
         if found.parity == "bitwise":
             return found
-        return parity.compare(want.results, got.results, self.in_float64(seed, want.results), self.computed)
-
-    @property
-    def computed(self):
-        """The type that the model computes in."""
-        return self.torch.bfloat16 if self.workload.autocast else self.dtype
-
-    def by_rounding(self, want: Outcome, got: Outcome, seed: int) -> bool:
-        """Whether discrete results differ, and all that do are other ones in eager too where weights move a little."""
-        differing = decided.turned(want.results, got.results)
-        number = 0
-        while differing and number < decided.RUNS:
-            module = self.make()
-            decided.move(module, self.computed, number)
-            moved = self.outcome(self.prepare(module, seed), self.workload.target(module))
-            differing -= decided.turned(want.results, moved.results)
-            number += 1
-        return number > 0 and not differing
+        return parity.compare(want.results, got.results, self.runs.in_float64(seed, want.results), self.runs.computed)
 
     def eager_again(self, seed) -> Outcome:
-        job = self.prepare(self.module, seed)
-        outcome = self.outcome(job, self.target)
-        job.reset()
+        outcome = self.runs.outcome(self.module, seed, self.target)
         if outcome.error is not None:
             raise Ended(*self.failure("eager_failed", outcome.error))
         return outcome
 
-    def in_float64(self, seed, eager: dict) -> dict | None:
-        """The workload's results from the same weights and inputs in float64, as far as a second such run repeats them;
-        None where it does not run in float64. It takes the tokens that eager took: it may choose others."""
-        if self.cell.dtype == "float64":
-            return None
-        outcomes = []
-        for _ in range(2):
-            try:
-                module = self.make().to(self.torch.float64)
-                job = self.prepare(module, seed)
-                job.follows = eager
-                outcomes.append(self.outcome(job, self.workload.target(module)))
-            except Exception:
-                return None
-        if any(outcome.error is not None for outcome in outcomes):
-            return None
-        return parity.repeated(outcomes[0].results, outcomes[1].results)
-
     def locate(self):
         """Names the first submodule that is wrong by itself. A help for the reader: what goes wrong here is let go."""
         self.note("locate")
-        jobs = [self.prepare(self.module, seed) for seed in (0, 1)]
-        calls = [lambda module, job=job: (job.reset(), self.call(job, module), job.reset()) for job in jobs]
+        jobs = [self.runs.prepare(self.module, seed) for seed in (0, 1)]
+        calls = [lambda module, job=job: (job.reset(), self.runs.call(job, module), job.reset()) for job in jobs]
         with contextlib.suppress(Exception):
             subject = type(self.subject)(self.cell.executor)
             self.row["first_difference"] = locate.first_difference(self.module, calls, subject.jit)
@@ -367,46 +300,26 @@ class Measurement:
 
     def time(self):
         self.note("timing")
-        eager_job, jitted_job = self.prepare(self.module, 1), self.prepare(self.twin, 1)
+        jobs = self.runs.prepare(self.module, 1), self.runs.prepare(self.twin, 1)
+        eager, jitted = (functools.partial(self.runs.call, job, function)
+                         for job, function in zip(jobs, (self.target, self.jitted)))
         before = self.subject.mark(self.jitted)
         with self.stage("raised"):
-            times = timing.paired(lambda: self.call(eager_job, self.target), lambda: self.call(jitted_job, self.jitted),
-                                  clock=timing.Clock(self.cell.device), budget=self.options.budget)
+            times = timing.paired(eager, jitted, clock=timing.Clock(self.cell.device), budget=self.options.budget)
         self.row["retimed"] = self.subject.mark(self.jitted)["misses"] - before["misses"]
         self.row.update(times.summary())
         self.samples = [{"eager_s": times.first, "run_s": times.second, "inner": times.inner}]
         self.note("memory")
         with self.stage("raised"):
-            self.row["eager_peak_bytes"] = memory.peak_bytes(lambda: self.call(eager_job, self.target),
-                                                             self.cell.device)
-            self.row["peak_bytes"] = memory.peak_bytes(lambda: self.call(jitted_job, self.jitted), self.cell.device)
+            self.row["eager_peak_bytes"] = memory.peak_bytes(eager, self.cell.device)
+            self.row["peak_bytes"] = memory.peak_bytes(jitted, self.cell.device)
             self.row["process_peak_bytes"] = memory.status_bytes("VmHWM")
         self.more_first_calls()
         self.samples[0].update(first_calls_s=[spent for spent, _ in self.first_calls],
                                phases=[phases for _, phases in self.first_calls])
         self.row["break_even"] = break_even(self.row)
 
-    # Calling.
-
-    def call(self, job, function):
-        """The timed part: one run of the workload without collecting its results."""
-        if self.workload.grad:
-            return job.call_once(function)
-        with self.torch.no_grad():
-            return job.call_once(function)
-
-    def outcome(self, job, function) -> Outcome:
-        """One run with its results, or the exception that it raised. Random numbers start from the same seed."""
-        seeded(0)
-        try:
-            with contextlib.nullcontext() if self.workload.grad else self.torch.no_grad():
-                results = dict(job.run(function))
-        except Exception as error:
-            return Outcome(error=error)
-        results["the random generator"] = self.torch.get_rng_state()
-        if self.cell.device.startswith("cuda"):
-            results["the device's random generator"] = self.torch.cuda.get_rng_state(self.cell.device)
-        return Outcome(results)
+    # Errors.
 
     @contextlib.contextmanager
     def stage(self, status):
@@ -422,10 +335,3 @@ class Measurement:
         """Status and detail for an error; the end of its traceback is kept in the row."""
         self.row["trace"] = "".join(traceback.format_exception(error))[-2500:]
         return ("oom" if out_of_memory(error) else status), described(error)
-
-
-def seeded(seed: int):
-    """Every random generator that a model may draw from starts again."""
-    import torch
-    random.seed(seed)
-    torch.manual_seed(seed)
