@@ -9,7 +9,7 @@ from interpreter.executors.graphable import effectful
 from interpreter.executors.undo import copied, put_back
 from interpreter.recording import guards
 from interpreter.recording.operations import Operation, answer_key
-from interpreter.recording.program import Replay, cut, inputs_of_segment
+from interpreter.recording.program import Replay, cut
 from interpreter.recording.prologue import Prologue
 from interpreter.recording.record import Recorded
 from interpreter.recording.switches import ALL, still_entered
@@ -37,7 +37,7 @@ class Entry:
         if self.tail is None:
             sources: dict = {}
             for segment in self.chain:
-                sources.update(inputs_of_segment(segment))
+                sources.update(segment.inputs())
             self.inputs = {identity: number for number, identity in enumerate(sources)}
         else:
             sources, self.inputs = {}, {}
@@ -100,7 +100,7 @@ class Entry:
         new = [guard for guard in recorded.trace.guards if guard_key(guard) not in known]
         sources: dict = {}
         for segment in branch if self.program is None else chain:
-            sources.update(inputs_of_segment(segment))
+            sources.update(segment.inputs())
         inputs = {identity: number for number, identity in enumerate(sources)}
         branch[0].prologue = Prologue(new, list(sources.values()))
         for segment in branch:

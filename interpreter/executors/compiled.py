@@ -244,7 +244,7 @@ def part(trunk: list[Segment], job: Job, fakes: Fakes) -> Compiled:
     """One stretch as steps, which may be left only where it is known what to do again."""
     operations = asked_first([operation for segment in trunk for operation in segment.operations], fakes)
     last = trunk[-1]
-    final = set(refs_of(last.check.value, [])) if last.check is not None else set()
+    final = set(refs_of(last.check.value)) if last.check is not None else set()
     seen = set(leaving(last))
     for following in last.walk():
         if following is not last:
@@ -282,18 +282,12 @@ def leaving(segment: Segment) -> list[int]:
     """The results that leave the call at the end of a segment."""
     if segment.check is not None:
         return []
-    eager.deep_refs((segment.result, *(write.templates for write in segment.writes)), found := [], set())
-    return found
+    return refs_of(segment.ends_in())
 
 
 def used_by(segment: Segment) -> list[int]:
     """The results that a segment needs."""
-    found = leaving(segment)
-    for operation in segment.operations:
-        eager.deep_refs((operation.args, operation.kwargs), found, set())
-    if segment.check is not None:
-        refs_of(segment.check.value, found)
-    return found
+    return [*refs_of(segment.ends_in()), *(index for operation in segment.operations for index in operation.uses())]
 
 
 def apart(compiled: Compiled, job: Job, fakes: Fakes):

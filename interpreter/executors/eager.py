@@ -69,23 +69,15 @@ class Writer:
         """Which results somebody uses; notes after which operation each is used last."""
         segment = self.segment
         needed: set[int] = set()
-        final: list[int] = []
-        if segment.check is not None:
-            refs_of(segment.check.value, final)
-        else:
-            seen: set[int] = set()
-            deep_refs((segment.result, *(write.templates for write in segment.writes)), final, seen)
         end = len(segment.operations)
-        for index in final:
+        for index in refs_of(segment.ends_in()):
             needed.add(index)
             self.last[index] = end
         for position in range(end - 1, -1, -1):
             operation = segment.operations[position]
             if operation.index not in needed and droppable(operation):
                 continue
-            found: list[int] = []
-            deep_refs((operation.args, operation.kwargs), found, set())
-            for index in found:
+            for index in operation.uses():
                 if index not in self.last:
                     self.last[index] = position
                 needed.add(index)
@@ -98,11 +90,9 @@ class Writer:
         code = self.call(operation)
         dead: list[str] = []
         if not self.logged:
-            found: list[int] = []
-            deep_refs((operation.args, operation.kwargs), found, set())
             dead = [
                 self.defined[index]
-                for index in dict.fromkeys(found)
+                for index in dict.fromkeys(operation.uses())
                 if self.last[index] == position and index in self.defined
             ]
         if operation.index in needed or self.logged:
@@ -179,25 +169,6 @@ class Writer:
         number = self.inputs[source.identity()]
         self.used_inputs.add(number)
         return f"i{number}"
-
-
-def deep_refs(template, found: list[int], seen: set[int]):
-    """All Refs in templates that may refer back to themselves."""
-    kind = type(template)
-    if kind is Ref:
-        found.append(template.index)
-    elif kind is Build:
-        if id(template) not in seen:
-            seen.add(id(template))
-            for part in template.parts:
-                deep_refs(part, found, seen)
-            deep_refs(template.extra, found, seen)
-    elif kind in (tuple, list):
-        for part in template:
-            deep_refs(part, found, seen)
-    elif kind is dict:
-        for part in template.values():
-            deep_refs(part, found, seen)
 
 
 def lower(segment, inputs: dict, logged: bool):

@@ -8,10 +8,9 @@ import operator
 import torch
 from torch import fx
 
-from interpreter.executors.eager import deep_refs
 from interpreter.executors.graphable import EXTREMES, is_extreme
-from interpreter.recording.operations import Build, Input, Operation, Ref
-from interpreter.recording.program import Segment, inputs_of_segment
+from interpreter.recording.operations import Build, Input, Operation, Ref, refs_of
+from interpreter.recording.program import Segment
 from interpreter.recording.torch_calls import is_getter, plain_name
 
 SPECIAL = {"__getitem__": operator.getitem, "__setitem__": operator.setitem}
@@ -95,13 +94,8 @@ def graphs_of(segments) -> list[fx.GraphModule]:
 def graph_of(segment: Segment) -> fx.GraphModule:
     """The graph of a segment; its output is what is used after it. Raises NoGraph."""
     inside = {operation.index for operation in segment.operations}
-    used: list[int] = []
-    deep_refs([(operation.args, operation.kwargs) for operation in segment.operations], used, set())
-    outputs: list[int] = []
-    if segment.check is not None:
-        deep_refs(segment.check.value, outputs, set())
-    else:
-        deep_refs((segment.result, *(write.templates for write in segment.writes)), outputs, set())
-    takes = [Input(source) for source in inputs_of_segment(segment).values()]
+    outputs = list(dict.fromkeys(refs_of(segment.ends_in())))
+    used = [index for operation in segment.operations for index in operation.uses()]
+    takes = [Input(source) for source in segment.inputs().values()]
     takes += [Ref(index) for index in dict.fromkeys([*used, *outputs]) if index not in inside]
-    return GraphWriter(takes).write(segment.operations, list(dict.fromkeys(outputs)))
+    return GraphWriter(takes).write(segment.operations, outputs)

@@ -13,11 +13,10 @@ from collections.abc import Callable
 
 import torch
 
-from interpreter.executors.eager import deep_refs
 from interpreter.executors.fakes import SYMBOLIC, UNKNOWN, Fakes, memory, tensors_in
 from interpreter.executors.graphable import observes_autograd
 from interpreter.executors.probation import OnProbation, on_probation
-from interpreter.recording.operations import Input, Operation, Ref, refs_of
+from interpreter.recording.operations import Input, Operation, Ref, leaves, refs_of
 from interpreter.recording.trace import same
 
 
@@ -123,8 +122,7 @@ class Parting:
                 continue
             if operation.index in needed or not (operation.element or operation.number):
                 kept.append(operation)
-                deep_refs((operation.args, operation.kwargs), found := [], set())
-                needed.update(found)
+                needed.update(operation.uses())
         return kept[::-1]
 
     def steps(self) -> list:
@@ -164,8 +162,7 @@ class Parting:
         exposed = set(self.seen)
         for operation in self.operations:
             if observes_autograd(operation):
-                deep_refs((operation.args, operation.kwargs), found := [], set())
-                exposed.update(found)
+                exposed.update(operation.uses())
         fakes, cut, origin = self.fakes, set(), {}
         for operation in self.operations:
             for value in tensors_in(self.fakes.values[operation.index]):
@@ -180,9 +177,8 @@ class Parting:
         mine = {id(value) for value in tensors_in(self.fakes.values[index])}
         for operation in self.operations:
             if operation.index > index and self.fakes.in_graph[operation.index] and not operation.number:
-                found: list[int] = []
-                deep_refs((operation.args, operation.kwargs), found, set())
-                if any(id(value) in mine for ref in found for value in tensors_in(self.fakes.values.get(ref, UNKNOWN))):
+                used = (self.fakes.values.get(ref, UNKNOWN) for ref in operation.uses())
+                if any(id(value) in mine for known in used for value in tensors_in(known)):
                     return True
         return False
 
@@ -199,13 +195,9 @@ class Parting:
                     self.fakes.in_graph[bad] = False
                     self.fakes.reasons[bad] = "its result is a container that is used outside of the graph"
                     return False
-                for template in step.takes:
-                    if type(template) is Ref:
-                        needed.add(template.index)
-                deep_refs([(operation.args, operation.kwargs) for operation in step.after], found := [], set())
+                needed.update(refs_of(step.takes), *(operation.uses() for operation in step.after))
             else:
-                deep_refs((step.args, step.kwargs), found := [], set())
-            needed.update(found)
+                needed.update(step.uses())
         return True
 
     def results(self, piece: Piece, needed) -> int | None:
@@ -234,13 +226,13 @@ class Parting:
                 return index
             elif getattr(objects[id(value)], "index", None) != index:
                 after[index] = Operation(same, (objects[id(value)],), {}, index, number=True)
-                queue += [ref for ref in refs_of(objects[id(value)], []) if ref in inside]
+                queue += [ref for ref in refs_of(objects[id(value)]) if ref in inside]
             elif memory(value) in shared and (views := self.view(inside, index)):
                 after.update((operation.index, operation) for operation in views)
                 queue += [
                     ref
                     for view in views
-                    for ref in refs_of((view.args, view.kwargs), [])
+                    for ref in view.uses()
                     if ref in inside and ref not in after
                 ]
             else:
@@ -303,23 +295,12 @@ class Parting:
     def taken(self, piece, inside) -> list:
         """Templates of what a piece needs from outside of it, each object once."""
         found: dict = {}
-
-        def collect(template):
-            kind = type(template)
-            if kind is Ref and template.index not in inside:
-                found.setdefault(("value", template.index), template)
-            elif kind is Input:
-                found.setdefault(template.source.identity(), template)
-            elif kind in (tuple, list):
-                for part in template:
-                    collect(part)
-            elif kind is dict:
-                collect(list(template.values()))
-            elif hasattr(template, "parts"):
-                collect(template.parts)
-
         for operation in piece.operations:
-            collect((operation.args, operation.kwargs))
+            for leaf in leaves(operation.args, operation.kwargs):
+                if type(leaf) is Input:
+                    found.setdefault(leaf.source.identity(), leaf)
+                elif leaf.index not in inside:
+                    found.setdefault(("value", leaf.index), leaf)
         return list(found.values())
 
 

@@ -65,6 +65,10 @@ class Operation:
     number: bool = False  # arithmetic on traced numbers
     dropped: bool = False  # gave its first argument itself (a conversion to what it is already): programs leave it out
 
+    def uses(self) -> list[int]:
+        """The operations whose results are among its arguments."""
+        return refs_of(self.args, self.kwargs)
+
     def __str__(self):
         arguments = [*map(repr, self.args), *(f"{key}={value!r}" for key, value in self.kwargs.items())]
         return f"v{self.index} = {name_of(self.function)}({', '.join(arguments)})"
@@ -113,35 +117,34 @@ def name_of(function) -> str:
     return name.replace("PyCapsule.", "")
 
 
-def refs_of(template, found: list) -> list:
-    """All Refs in a template, appended to `found`."""
-    kind = type(template)
-    if kind is Ref:
-        found.append(template.index)
-    elif kind is Build:
-        for part in template.parts:
-            refs_of(part, found)
-    elif kind is tuple or kind is list:
-        for part in template:
-            refs_of(part, found)
-    elif kind is dict:
-        for part in template.values():
-            refs_of(part, found)
+def refs_of(*templates) -> list[int]:
+    """The operations whose results templates name, in order."""
+    return [leaf.index for leaf in leaves(*templates) if type(leaf) is Ref]
+
+
+def inputs_of(*templates) -> dict:
+    """The sources that templates name: {identity of the source: source}."""
+    return {leaf.source.identity(): leaf.source for leaf in leaves(*templates) if type(leaf) is Input}
+
+
+def leaves(*templates) -> list[Ref | Input]:
+    """All Refs and Inputs in templates, which may refer back to themselves."""
+    found: list[Ref | Input] = []
+    gather(templates, found, set())
     return found
 
 
-def inputs_of(template, found: dict) -> dict:
-    """All Inputs in a template: {identity of the source: source}, added to `found`."""
+def gather(template, found: list, seen: set[int]):
     kind = type(template)
-    if kind is Input:
-        found.setdefault(template.source.identity(), template.source)
-    elif kind is Build:
-        for part in template.parts:
-            inputs_of(part, found)
+    if kind is Ref or kind is Input:
+        found.append(template)
     elif kind is tuple or kind is list:
         for part in template:
-            inputs_of(part, found)
+            gather(part, found, seen)
     elif kind is dict:
         for part in template.values():
-            inputs_of(part, found)
-    return found
+            gather(part, found, seen)
+    elif kind is Build and id(template) not in seen:
+        seen.add(id(template))
+        gather(template.parts, found, seen)
+        gather(template.extra, found, seen)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from interpreter.recording.attempts import Attempt
 from interpreter.recording.faults import ADVICE
-from interpreter.recording.operations import Build, Check, Operation, Write, answer_key, inputs_of
+from interpreter.recording.operations import Check, Operation, Write, answer_key, inputs_of
 from interpreter.recording.outside import LIVE
 from interpreter.recording.prologue import Prologue
 from interpreter.recording.sources import Source
@@ -40,6 +40,16 @@ class Segment:
         self.undo: tuple[int, ...] | None = ()
         self.redone: frozenset[int] = frozenset()
 
+    def ends_in(self) -> list:
+        """Templates of what it ends in: the value that is checked, or the result and what is written."""
+        if self.check is not None:
+            return [self.check.value]
+        return [self.result, *(write.templates for write in self.writes)]
+
+    def inputs(self) -> dict:
+        """The sources that its templates name: {identity of the source: source}."""
+        return inputs_of([(operation.args, operation.kwargs) for operation in self.operations], self.ends_in())
+
     def walk(self):
         """This segment and all that follow."""
         yield self
@@ -66,35 +76,6 @@ def cut(trace: Trace, result, writes, tail) -> list[Segment]:
     chain[-1].told = trace.told[told:]
     chain[-1].result, chain[-1].writes, chain[-1].tail = result, writes, tail
     return chain
-
-
-def inputs_of_segment(segment: Segment) -> dict:
-    """The sources that a segment's templates name: {identity of the source: source}."""
-    found: dict = {}
-    seen: set[int] = set()
-    for operation in segment.operations:
-        collect((operation.args, operation.kwargs), found, seen)
-    if segment.check is not None:
-        collect(segment.check.value, found, seen)
-    collect((segment.result, *(write.templates for write in segment.writes)), found, seen)
-    return found
-
-
-def collect(template, found, seen):
-    if type(template) is Build:
-        if id(template) not in seen:
-            seen.add(id(template))
-            for part in template.parts:
-                collect(part, found, seen)
-            collect(template.extra, found, seen)
-    elif type(template) in (tuple, list):
-        for part in template:
-            collect(part, found, seen)
-    elif type(template) is dict:
-        for part in template.values():
-            collect(part, found, seen)
-    else:
-        inputs_of(template, found)
 
 
 class Replay:
