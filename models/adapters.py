@@ -9,6 +9,7 @@ from torch import nn
 from models.architectures import configuration
 from models.gpt import WORKLOADS, token_ids
 from models.model import Model
+from models.routing import decisive
 
 # What LoRA's layers branch on: which of q, k and v are adapted (all of them, or some, padded with zeros), whether the
 # groups of heads are equal, and whether the rest of a block is adapted too.
@@ -77,5 +78,5 @@ def adapters() -> list[Model]:
 def finetuned(title: str, family: str, name: str, builder: Any, merged: bool = False) -> Model:
     """A model that is used in all the ways its plain form is, except that a merged one has nothing left to train."""
     workloads = tuple(workload for workload in WORKLOADS if not (merged and workload.startswith("train")))
-    finish = lora.merge_lora_weights if merged else None
+    finish = lora.merge_lora_weights if merged else decisive
     return Model(title, family, builder, partial(token_ids, name), workloads, loss="tokens", finish=finish)

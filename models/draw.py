@@ -45,6 +45,10 @@ class Draw:
         return torch.randint(vocabulary, shape, generator=self.generator).to(self.device)
 
 
+#: Parameters with several dimensions that the usual initialisation makes 0: LoRA's second factor, the adapters' gate.
+STARTING_AT_ZERO = {"lora_B", "gating_factor"}
+
+
 def initialise(module: nn.Module, seed: int) -> None:
     """Give every parameter of `module` a value of its own, in place and on its device, from `seed` alone.
 
@@ -67,7 +71,7 @@ def spread(owner: nn.Module, name: str, parameter: Tensor) -> tuple[float, float
     """Mean and deviation for the values of a parameter: what keeps activations near 1."""
     if isinstance(owner, nn.Embedding):
         return 0.0, 1.0
-    if parameter.dim() >= 2:
+    if parameter.dim() >= 2 and name not in STARTING_AT_ZERO:
         return 0.0, parameter.shape[-1] ** -0.5
     factor = name.endswith(("weight", "scale"))
     return (1.0, 0.1) if factor else (0.0, 0.1)

@@ -28,13 +28,14 @@ class Router(NamedTuple):
 
 
 def routers(module: nn.Module) -> list[Router]:
-    """All routers of LitGPT's in a module, plain and grouped."""
+    """All routers of LitGPT's in a module: plain, grouped, and with LoRA's or an adapter's additions."""
     found = []
     for layer in module.modules():
         if isinstance(layer, LLaMAMoE):
-            config = layer.config
-            grouped = (config.n_expert_groups, config.n_topk_groups) if type(layer.gate) is GroupedTopkRouter else ()
-            found.append(Router(layer.gate.weight, config.n_expert_per_token, *grouped))
+            gate, config = layer.gate, layer.config
+            grouped = (config.n_expert_groups, config.n_topk_groups) if type(gate) is GroupedTopkRouter else (1, 1)
+            weight = getattr(gate, "linear", gate).weight
+            found.append(Router(weight, config.n_expert_per_token, *grouped))
     return found
 
 

@@ -10,7 +10,8 @@ from litgpt.model import LLaMAMoE
 from harness import parity
 from models import WORKLOADS, select
 
-MODELS = ["Mixtral-8x7B-v0.1", "Qwen3-30B-A3B", "LLaMAMoE"]
+MODELS = ["Mixtral-8x7B-v0.1", "Qwen3-30B-A3B", "LLaMAMoE", "lora-all-Mixtral-8x7B-v0.1",
+          "adapter-v2-Mixtral-8x7B-v0.1"]
 NARROW = [torch.float16, torch.bfloat16]
 TOPK = torch.topk
 
