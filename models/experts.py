@@ -73,10 +73,10 @@ def experts() -> list[Model]:
     """LitGPT's layer, and the layer of the original report with inputs of both kinds."""
     both = ("forward", "train", "forward-autocast", "train-autocast")
     return [
-        Model("LLaMAMoE", "moe", litgpt_experts, hidden, both, default=True, finish=decisive),
-        Model("StaticExperts", "moe", static_experts, in_range, both, default=True),
+        Model("LLaMAMoE", "moe", litgpt_experts, hidden, both, finish=decisive),
+        Model("StaticExperts", "moe", static_experts, in_range, both),
         Model(
             "StaticExperts-out-of-range", "moe", static_experts, out_of_range, ("forward",),
-            expected="IndexError", default=True,
+            expected="IndexError",
         ),
     ]

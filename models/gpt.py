@@ -49,7 +49,6 @@ def architecture(name: str, names: tuple[str, ...] = ()) -> Model:
         workloads=WORKLOADS,
         stands_for=names or (name,),
         loss="tokens",
-        default=True,
         finish=decisive,
     )
 

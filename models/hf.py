@@ -99,4 +99,5 @@ def families() -> list[Model]:
     if not available():
         return []
     names = {family: PREFIX + family.replace("_", "-") for family in FAMILIES}
-    return [Model(name, "hf", partial(causal, family), ids, ("forward", "train")) for family, name in names.items()]
+    return [Model(name, "hf", partial(causal, family), ids, ("forward", "train"), default=False)
+            for family, name in names.items()]

@@ -26,7 +26,7 @@ class Model:
     stands_for: the configuration names it is counted for; empty for what is not a configuration of LitGPT
     loss:       of training: "tokens" (cross entropy of logits) or "square" (mean square of the outputs)
     expected:   the name of the exception's type that eager raises on every input, or None
-    default:    whether `make bench` runs it without being asked
+    default:    whether `make bench` runs it without being asked: all but the models of an optional extra
     """
 
     name: str
@@ -37,7 +37,7 @@ class Model:
     stands_for: tuple[str, ...] = ()
     loss: str = "square"
     expected: str | None = None
-    default: bool = False
+    default: bool = True
     initialised: bool = False
     finish: Callable[[nn.Module], None] | None = None
 

@@ -68,7 +68,6 @@ def entry(place: str, name: str) -> Model:
         builder=partial(instance, place, name),
         sampler=partial(example_inputs, place, name),
         workloads=("forward", "train"),
-        default=True,
         initialised=True,
     )
 
