@@ -1,7 +1,7 @@
 """What `peers.py` measures of one model, each figure a function.
 
-Times are seconds of this thread's CPU (`time.thread_time`), and of all that works for it where torch's compiler does, so
-that other processes on the machine weigh less; ratios are medians of pairs that were measured in turn.
+Times are seconds of this thread's CPU (`time.thread_time`), and of all that works for it where torch's compiler does,
+so that other processes on the machine weigh less; ratios are medians of pairs that were measured in turn.
 """
 
 from __future__ import annotations
