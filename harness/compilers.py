@@ -1,7 +1,7 @@
 """What torch's compilers need before a cell may use them, and what of their leavings on disk it may find.
 
 Inductor keeps what it has compiled, and looks there first. A cell that found what another one had compiled, or
-yesterday's run, would report a first call that no user has: so each cell has a folder of its own for it
+yesterday's run, would report a first call that no user has: so each cell that is timed has a folder of its own for it
 (`guardian.temporary`). What depends on the machine alone is another matter. Which vector instructions the C++ compiler
 knows, and torch's headers in the form that it reads fastest (150 MB), take it some ten seconds, once for each machine:
 they are made before the first cell, and found by all.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import multiprocessing
+import os
 import tempfile
 
 #: Executors that hand nothing to a compiler outside Python. One of the user's own may.
@@ -38,8 +39,13 @@ def load():
 
 @functools.cache
 def try_out():
-    """Finds out what the C++ compiler can do. Where that fails, the cells find out too, and say so."""
+    """Finds out what the C++ compiler can do. Where that fails, the cells find out too, and say so.
+
+    Compiled code stays where it is by default, though cells have another folder for temporary files.
+    """
     with contextlib.suppress(Exception):
+        from torch._inductor.runtime.cache_dir_utils import cache_dir
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = cache_dir()
         from torch._inductor.cpu_vec_isa import pick_vec_isa
         pick_vec_isa()
         trial = multiprocessing.get_context("fork").Process(target=compile_something, daemon=True)

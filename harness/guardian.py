@@ -27,14 +27,14 @@ ENDING = (signal.SIGTERM, signal.SIGINT)
 PATIENCE = 5.0
 
 
-def guard(work: Callable[[int], object], report: int, parent: int):
+def guard(work: Callable[[int], object], report: int, parent: int, timed: bool):
     """Runs `work`, given the id of this process, in a process of its own, and never returns. `report` is a pipe for two
     lines: that process's id, and its wait status once everything is over. SIGTERM, and the end of `parent`, end it
-    early. To be called in what `fork` has made.
+    early. To be called in what `fork` has made. What is `timed` finds nothing that others have compiled.
     """
     try:
         adopt(parent)
-        folder = temporary()
+        folder = temporary(timed)
         this = os.getpid()
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         pid = os.fork()
@@ -80,14 +80,15 @@ def adopt(parent: int):
         os._exit(0)
 
 
-def temporary() -> str | None:
-    """A folder for what the cell writes to temporary files, and for the code that torch's compilers keep; None where
-    there is no room for one.
+def temporary(timed: bool) -> str | None:
+    """A folder for what the cell writes to temporary files, and if it is `timed` for the code that torch's compilers
+    keep; None where there is no room for one.
     """
     with contextlib.suppress(OSError):
         folder = tempfile.mkdtemp(prefix="zoobench-")
         os.environ["TMPDIR"] = tempfile.tempdir = folder
-        os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "compiled")
+        if timed:
+            os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "compiled")
         return folder
     return None
 

@@ -167,7 +167,9 @@ class Measurement:
                 self.first = self.runs.run(job, watch)
         self.first_calls = [self.timed_once(self.subject, self.jitted, call)]
         job.reset()
-        self.row.update(first_call.summary(self.first_calls))
+        # Nobody knows what a cell that is not timed has compiled, and what it found compiled.
+        if self.options.timed or self.cell.executor not in first_call.KEEPING:
+            self.row.update(first_call.summary(self.first_calls))
 
     def timed_once(self, subject, jitted, call) -> tuple[float, dict[str, float]]:
         """Seconds of `call(jitted)`, and its phases."""

@@ -93,7 +93,7 @@ class Running:
                 os.close(fd)
             let_go()
             guard(lambda guardian: work(cell, model, subject, options, channel_write, output_write, guardian),
-                  report_write, parent)
+                  report_write, parent, options.timed)
         for fd in (channel_write, output_write, report_write):
             os.close(fd)
         self.pipes = {channel: self.heard, output: self.output.add, report: self.told}
