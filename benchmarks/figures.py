@@ -9,11 +9,15 @@ from __future__ import annotations
 import gc
 import os
 import statistics
+import tempfile
 import time
 import tracemalloc
+from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 import torch._dynamo
+from torch._inductor.utils import fresh_cache
 
 from harness.counting import native_instructions
 from harness.memory import profiled
@@ -29,11 +33,47 @@ def seconds(call) -> float:
     return time.thread_time() - started
 
 
-def seconds_in_all(call) -> float:
-    """CPU seconds of one call in all threads, and in the processes that it starts and waits for."""
-    started = os.times()
-    call()
-    return sum(os.times()[:4]) - sum(started[:4])
+@dataclass
+class Compilation:
+    """A first call through inductor: CPU seconds of this process and of the compilers that it started, and the names of
+    the C++ sources that it had compiled, which are hashes of their text."""
+
+    own: float
+    compilers: float
+    sources: frozenset[str]
+
+
+def compilation(call) -> Compilation:
+    """A first call that finds nothing compiled."""
+    with tempfile.TemporaryDirectory() as folder, fresh_cache(dir=folder, delete=False):
+        before = os.times()
+        call()
+        after = os.times()
+        sources = frozenset(path.name for path in Path(folder).rglob("*.cpp"))
+    own = after.user + after.system - before.user - before.system
+    compilers = after.children_user + after.children_system - before.children_user - before.children_system
+    return Compilation(own, compilers, sources)
+
+
+def by_compiler(model, inputs, makers: dict, repeats: int) -> dict:
+    """Best first calls through inductor, in turn, of what each of `makers` makes: CPU seconds.
+
+    The C++ compiler has most of them, and no two runs of it take the same time. Where all had it compile the same
+    sources, its best time is taken for all of them: there it can make no difference.
+    """
+    module = model.build().eval()
+    module(*inputs)
+    found: dict = {name: [] for name in makers}
+    for turn in range(repeats):
+        for name in list(makers) if turn % 2 else reversed(makers):
+            made = makers[name](module)
+            found[name].append(compilation(lambda made=made: made(*inputs)))
+    everything = [each for calls in found.values() for each in calls]
+    alike = len({each.sources for each in everything}) == 1
+    return {
+        name: min(each.own for each in calls) + min(each.compilers for each in (everything if alike else calls))
+        for name, calls in found.items()
+    }
 
 
 def dynamo(module, backend="eager"):

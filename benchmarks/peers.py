@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import functools
 import statistics
 import sys
 
 import figures
 import torch
 import torch._dynamo
-import torch._inductor.config
 from rich.console import Console
 from rich.table import Table
 
@@ -68,25 +68,18 @@ def measured(model, makers: dict, options) -> dict:
 
 
 def inductor(model, inputs) -> tuple[float, float]:
-    """First call (the best of three, in turn, with the C++ compiler's time) and warm call through inductor, to those of
-    torch.compile."""
-    module = model.build().eval()
-    module(*inputs)
+    """First call (the best of three, in turn) and warm call through inductor, to those of torch.compile."""
     makers = {
-        "eager": lambda: figures.dynamo(module, "inductor"),  # the base of the pairs
-        "interpreter": lambda: jit(module, executor="inductor"),
+        "eager": lambda module: figures.dynamo(module, "inductor"),  # the base of the pairs
+        "interpreter": lambda module: jit(module, executor="inductor"),
     }
-    made, first = {}, dict.fromkeys(makers, float("inf"))
-    with torch._inductor.config.patch(force_disable_caches=True):
-        for turn in range(3):
-            for name in list(makers) if turn % 2 else reversed(makers):
-                made[name] = makers[name]()
-                first[name] = min(first[name], figures.seconds_in_all(lambda call=made[name]: call(*inputs)))
+    first = figures.by_compiler(model, inputs, makers, repeats=3)
+    module = model.build().eval()
+    calls = {name: functools.partial(make(module), *inputs) for name, make in makers.items()}
     for _ in range(3):
-        for call in made.values():
-            call(*inputs)
-    warm = figures.paired({name: lambda call=call: call(*inputs) for name, call in made.items()})
-    return first["interpreter"] / first["eager"], warm["interpreter"]
+        for call in calls.values():
+            call()
+    return first["interpreter"] / first["eager"], figures.paired(calls)["interpreter"]
 
 
 def by_model(rows, options) -> Table:
