@@ -28,25 +28,13 @@ def alike(want: torch.Tensor, got: torch.Tensor) -> bool:
     return want.dtype == got.dtype and want.shape == got.shape and same_bits(want, got)
 
 
-@torch.no_grad()
-def move(module: torch.nn.Module, computed: torch.dtype, seed: int):
-    """Moves each parameter by a unit in the last place of the type that is computed in: up, down or not at all."""
-    generator = torch.Generator().manual_seed(seed)
-    for parameter in module.parameters():
-        if parameter.is_floating_point():
-            steps = torch.randint(-1, 2, parameter.shape, generator=generator).to(parameter.device)
-            unit = torch.finfo(computed).eps
-            parameter.copy_(parameter.double() * (1 + unit * steps))
-
-
 def by_rounding(runs, want, got, seed: int) -> bool:
     """Whether discrete results of two outcomes differ, and all that do are other ones in eager too where weights move
     a little."""
     differing = turned(want.results, got.results)
     number = 0
     while differing and number < RUNS:
-        module = runs.make()
-        move(module, runs.computed, number)
+        module = runs.moved(number)
         differing -= turned(want.results, runs.outcome(module, seed, runs.workload.target(module)).results)
         number += 1
     return number > 0 and not differing

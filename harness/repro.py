@@ -268,7 +268,7 @@ def run_forked(text: str, timeout: float) -> tuple[str, str]:
         guardian = fork()
         if guardian == 0:
             os.close(heard)
-            guard(lambda this: run_and_leave(path, log, this), report, parent)
+            guard(lambda this: run_and_leave(path, log, this), report, parent, timed=False)
         os.close(report)
         deadline, late = time.monotonic() + timeout, False
         while os.waitpid(guardian, os.WNOHANG) == (0, 0):

@@ -1,4 +1,4 @@
-"""What a cell compiles, no other cell finds where times are taken; what depends on the machine alone is found by all."""
+"""Compiled code: no cell finds that of another one where times are taken; what the machine alone decides, all find."""
 
 import pytest
 

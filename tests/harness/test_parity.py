@@ -33,6 +33,23 @@ def test_close_is_within_twice_what_eager_is_off_by():
     assert one(want, (reference - 2.5e-3).float(), reference={"output": reference}).parity == "differs"
 
 
+def test_luck_of_one_run_of_eager_is_not_held_against_the_other():
+    """Eager hit the float64 run exactly; from other weights it misses it by as much as the jitted result does."""
+    exact, other = (torch.linspace(start, 2, 8, dtype=torch.float64) for start in (1, 1.25))
+    want, off = exact.float(), 6 * torch.finfo(torch.float32).eps
+    got = want + 2 * off
+
+    def judged(*again):
+        return compare({"x": want}, {"x": got}, {"x": want.double()}, again=again).parity
+
+    assert judged() == "differs"
+    assert judged(({"x": other.float()}, {"x": other})) == "differs"
+    assert judged(({"x": (other + 2 * off).float()}, {"x": other})) == "close"
+    # What is no rounding, or not that result, widens nothing.
+    assert judged(({"x": (other + 0.1).float()}, {"x": other})) == "differs"
+    assert judged(({"x": other[:3].float() + 2 * off}, {"x": other}), ({"y": want}, {"x": other})) == "differs"
+
+
 def test_without_a_float64_run_nothing_is_close():
     found = one(torch.tensor([1.0]), torch.tensor([1.0 + 1e-6]))
     assert found.parity == "differs"
