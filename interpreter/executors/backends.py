@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import copy
+from functools import partial
 
 import torch
 from torch._functorch import config
 from torch._guards import TracingContext, tracing
+from torch._prims_common import suggest_memory_format
 
 
 class Unavailable(ValueError):
@@ -67,9 +69,26 @@ def aot(graph, examples, fakes):
 def inductor(graph, examples, fakes):
     """Torch's compiler."""
     from torch._inductor.compile_fx import compile_fx
+    from torch._inductor.decomposition import select_decomp_table
 
+    table = select_decomp_table()
+    cat = torch.ops.aten.cat.default
     with within(fakes):
-        return compile_fx(graph, examples, inner_compile=with_second_try)
+        return compile_fx(
+            graph,
+            examples,
+            inner_compile=with_second_try,
+            decompositions={**table, cat: partial(laid_out_as_cat, table[cat])},
+        )
+
+
+def laid_out_as_cat(decomposed, tensors, dim=0):
+    """Inductor's `cat`, which drops what is empty and leaves a single tensor that remains as it lies in memory: `view`
+    of it may raise, where eager's is contiguous."""
+    found = decomposed(tensors, dim)
+    if found is NotImplemented:
+        return found
+    return found.contiguous(memory_format=suggest_memory_format(found))
 
 
 def with_second_try(graph, examples, **options):

@@ -17,12 +17,14 @@ from interpreter.executors.fakes import SYMBOLIC, UNKNOWN, Fakes, memory, tensor
 from interpreter.executors.graphable import observes_autograd
 from interpreter.executors.probation import OnProbation, on_probation
 from interpreter.recording.operations import Input, Operation, Ref, leaves, refs_of
-from interpreter.recording.trace import same
+from interpreter.recording.trace import same, storage_of
 
 
 class Piece:
     """Operations for one graph: `takes` are templates of its inputs, `gives` the indices of its results. `overwrites`
-    are the places of the inputs that it writes to. `proven` is set once a backward pass of it has worked."""
+    are the places of the inputs that it writes to. `proven` is set once a backward pass of it has worked. `relaid` are
+    the strides of the results that the backend lays out otherwise in memory than the operations do: `view` of one may
+    raise, and the next piece was compiled for what the operations give."""
 
     def __init__(self, operations: list[Operation]):
         self.operations = operations
@@ -34,6 +36,7 @@ class Piece:
         self.compiled = None
         self.graph = None
         self.expected: list | None = []
+        self.relaid: dict[int, tuple[int, ...]] = {}
         self.proven = False
         self.failure: Exception | None = None
         self.when_failing: Callable[[Exception], None] = lambda error: None
@@ -47,7 +50,11 @@ class Piece:
         """What the backend's work gives, looked at if it is the first time."""
         results = self.compiled(*inputs)
         if self.expected is not None:
-            self.look_at(results)
+            self.look_at(results, inputs)
+        if self.relaid:
+            results = list(results)
+            for number, strides in self.relaid.items():
+                results[number] = laid_out(results[number], strides)
         return results
 
     def fails(self, error: Exception):
@@ -56,26 +63,33 @@ class Piece:
             self.failure = error
             self.when_failing(error)
 
-    def look_at(self, results):
+    def look_at(self, results, inputs):
         """A backend may be anybody's: what it gives is looked at once. Raises TypeError where it isn't what the graph
         gives."""
         if type(results) not in (tuple, list) or len(results) != len(self.expected):
             found = f"{len(results)} results" if type(results) in (tuple, list) else f"one {type(results).__name__}"
             raise TypeError(f"what the backend made gave {found} where the graph gives a tuple of {len(self.expected)}")
+        memories = {storage_of(value) for value in inputs if isinstance(value, torch.Tensor)}
         for number, (result, expected) in enumerate(zip(results, self.expected)):
             if not expected.describes(result):
                 raise TypeError(f"result {number} of what the backend made is {told(result)}, not {expected}")
+            if expected.otherwise_laid_out(result) and storage_of(result) not in memories:
+                self.relaid[number] = expected.strides
         self.expected = None
 
 
 class Expected:
-    """What a result of a graph is like: a tensor, or a size. A dimension whose size may change is None."""
+    """What a result of a graph is like: a tensor, or a size. A dimension whose size may change is None, and so are the
+    strides then, or where several items share their memory."""
 
     def __init__(self, value):
         self.tensor = isinstance(value, torch.Tensor)
         if self.tensor:
             self.dtype, self.device, self.requires_grad = value.dtype, value.device, value.requires_grad
             self.shape = tuple(size if type(size) is int else None for size in value.shape)
+            strides = value.stride() if value.layout is torch.strided else ()
+            plain = all(type(stride) is int and stride for stride in strides) and None not in self.shape
+            self.strides = tuple(strides) if plain else None
 
     def describes(self, value) -> bool:
         """Whether a result is like that. It may need a gradient where the graph's does not."""
@@ -88,11 +102,23 @@ class Expected:
             and (value.requires_grad or not self.requires_grad)
         )
 
+    def otherwise_laid_out(self, value) -> bool:
+        """Whether a result has other strides. Those of dimensions of size 1 mean nothing."""
+        if not self.tensor or self.strides is None or value.numel() == 0:
+            return False
+        pairs = zip(value.shape, value.stride(), self.strides)
+        return any(mine != other for size, mine, other in pairs if size != 1)
+
     def __str__(self):
         if not self.tensor:
             return "an int"
         shape = ", ".join("any" if size is None else str(size) for size in self.shape)
         return f"a {self.dtype} [{shape}] on {self.device}{' that needs a gradient' if self.requires_grad else ''}"
+
+
+def laid_out(value: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
+    """The same values with these strides; gradients pass through."""
+    return torch.empty_strided(value.shape, strides, dtype=value.dtype, device=value.device).copy_(value)
 
 
 def told(value) -> str:
