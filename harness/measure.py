@@ -66,8 +66,7 @@ class Measurement:
             self.row["status"] = "pass"
         except Ended as end:
             self.row["status"], self.row["detail"] = end.status, end.detail
-        fallback = self.row["fallback"] and f"run by the eager executor: {self.row['fallback']}"
-        self.row["detail"] = "; ".join(filter(None, (self.row["detail"], self.remark, fallback)))
+        self.row["detail"] = "; ".join(filter(None, (self.row["detail"], self.remark)))
         return self.row
 
     def _run(self):
@@ -98,6 +97,10 @@ class Measurement:
             why = self.row["missed"][-1] if self.row["missed"] else self.row["tail"]
             raise Ended("parity", f"only {hits} of {calls} calls after the first were served from the cache"
                                   + (f": {why}" if why else "") + "; results are eager's all the same")
+        if self.row["fallback"]:
+            # The executor that the row names did not do the work, so nothing is known of it.
+            self.row["parity"] = "none"
+            raise Ended("parity", f"run by the eager executor: {self.row['fallback']}; its results are eager's")
 
     # Building.
 

@@ -133,3 +133,12 @@ def test_what_needs_a_device_is_skipped(harness, tmp_path):
             "--executors", "cudagraphs", "--budget", "0", "--out", tmp_path / "run")
     for row in package.load(tmp_path / "run").cells.to_dict("records"):
         assert (row["status"], row["detail"]) == ("skipped", "cudagraphs need a CUDA device, and torch finds none here")
+
+
+def test_what_the_eager_executor_did_instead_is_no_pass_of_another(harness, zoo, tmp_path):
+    """Its results are right, and say nothing of the executor that the row names."""
+    finished = harness("run", "--models", "RMSNorm", "--workloads", "forward", "--budget", "0",
+                       "--executors", zoo("backends.py:refuses"), "--out", tmp_path / "run")
+    (row,) = package.load(tmp_path / "run").cells.to_dict("records")
+    assert (finished.status, row["status"], row["parity"]) == (1, "parity", "none")
+    assert "run by the eager executor: NotImplementedError: not on a Tuesday" in row["detail"]
