@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from functools import partial
 
 import torch
 from torch._functorch import config
@@ -67,28 +66,39 @@ def aot(graph, examples, fakes):
 
 
 def inductor(graph, examples, fakes):
-    """Torch's compiler."""
+    """Torch's compiler. Where it can't compile a graph it is asked once more, to lay out `cat` as eager does."""
     from torch._inductor.compile_fx import compile_fx
+
+    kept = copied(graph)
+    with within(fakes):
+        try:
+            return compile_fx(graph, examples, inner_compile=with_second_try)
+        except Exception as error:
+            with contextlib.suppress(Exception):
+                return compile_fx(kept, examples, inner_compile=with_second_try, decompositions=with_eagers_cat())
+            raise error
+
+
+def with_eagers_cat() -> dict:
+    """Inductor's decompositions, but for that of `cat`. It drops what is empty, and leaves a single tensor that remains
+    as it lies in memory: where eager's is contiguous, a `view` of it can't be compiled."""
     from torch._inductor.decomposition import select_decomp_table
 
     table = select_decomp_table()
     cat = torch.ops.aten.cat.default
-    with within(fakes):
-        return compile_fx(
-            graph,
-            examples,
-            inner_compile=with_second_try,
-            decompositions={**table, cat: partial(laid_out_as_cat, table[cat])},
-        )
+
+    def laid_out(tensors, dim=0):
+        found = table[cat](tensors, dim)
+        return found if found is NotImplemented else found.contiguous(memory_format=suggest_memory_format(found))
+
+    return {**table, cat: laid_out}
 
 
-def laid_out_as_cat(decomposed, tensors, dim=0):
-    """Inductor's `cat`, which drops what is empty and leaves a single tensor that remains as it lies in memory: `view`
-    of it may raise, where eager's is contiguous."""
-    found = decomposed(tensors, dim)
-    if found is NotImplemented:
-        return found
-    return found.contiguous(memory_format=suggest_memory_format(found))
+def copied(graph):
+    """A graph as it is now: compiling it rewrites it."""
+    kept = torch.fx.GraphModule(graph, copy.deepcopy(graph.graph))
+    kept.meta.update(graph.meta)
+    return kept
 
 
 def with_second_try(graph, examples, **options):
@@ -97,8 +107,7 @@ def with_second_try(graph, examples, **options):
     such a loop declares the converted sum twice."""
     from torch._inductor import compile_fx, config, exc
 
-    kept = torch.fx.GraphModule(graph, copy.deepcopy(graph.graph))  # compiling a graph rewrites it
-    kept.meta.update(graph.meta)
+    kept = copied(graph)
     try:
         return compile_fx.compile_fx_inner(graph, examples, **options)
     except exc.InductorError as error:
