@@ -6,6 +6,7 @@ so that other processes on the machine weigh less; ratios are medians of pairs t
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import statistics
@@ -14,10 +15,13 @@ import time
 import tracemalloc
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 import torch
 import torch._dynamo
-from torch._inductor.utils import fresh_cache
+import torch._functorch.config
+import torch._inductor.config
+from torch._inductor.utils import clear_caches
 
 from harness.counting import native_instructions
 from harness.memory import profiled
@@ -36,42 +40,49 @@ def seconds(call) -> float:
 @dataclass
 class Compilation:
     """A first call through inductor: CPU seconds of this process and of the compilers that it started, and the names of
-    the C++ sources that it had compiled, which are hashes of their text."""
+    the C++ sources that are there after it, which are hashes of their text."""
 
     own: float
     compilers: float
     sources: frozenset[str]
 
 
-def compilation(call) -> Compilation:
-    """A first call that finds nothing compiled."""
-    with tempfile.TemporaryDirectory() as folder, fresh_cache(dir=folder, delete=False):
+def compilation(call, folder: str) -> Compilation:
+    """A first call that finds no graph compiled, and in `folder` the C++ that earlier ones there had compiled."""
+    with (
+        mock.patch.dict(os.environ, TORCHINDUCTOR_CACHE_DIR=folder),
+        torch._inductor.config.patch(fx_graph_cache=False),
+        torch._functorch.config.patch(enable_autograd_cache=False),
+    ):
+        clear_caches()
         before = os.times()
         call()
         after = os.times()
-        sources = frozenset(path.name for path in Path(folder).rglob("*.cpp"))
     own = after.user + after.system - before.user - before.system
     compilers = after.children_user + after.children_system - before.children_user - before.children_system
-    return Compilation(own, compilers, sources)
+    return Compilation(own, compilers, frozenset(path.name for path in Path(folder).rglob("*.cpp")))
 
 
 def by_compiler(model, inputs, makers: dict, repeats: int) -> dict:
-    """Best first calls through inductor, in turn, of what each of `makers` makes: CPU seconds.
+    """First calls through inductor, in turn, of what each of `makers` makes: CPU seconds.
 
-    The C++ compiler has most of them, and no two runs of it take the same time. Where all had it compile the same
-    sources, its best time is taken for all of them: there it can make no difference.
+    The C++ compiler has most of them, and never takes the same time twice. It runs in the first turn only, and where
+    all had it compile the same sources its best time is taken for all of them: there it can make no difference. What
+    the process itself takes is the best of all turns.
     """
     module = model.build().eval()
     module(*inputs)
     found: dict = {name: [] for name in makers}
-    for turn in range(repeats):
-        for name in list(makers) if turn % 2 else reversed(makers):
-            made = makers[name](module)
-            found[name].append(compilation(lambda made=made: made(*inputs)))
-    everything = [each for calls in found.values() for each in calls]
-    alike = len({each.sources for each in everything}) == 1
+    with contextlib.ExitStack() as stack:
+        folders = {name: stack.enter_context(tempfile.TemporaryDirectory()) for name in makers}
+        for turn in range(repeats):
+            for name in list(makers) if turn % 2 else reversed(makers):
+                made = makers[name](module)
+                found[name].append(compilation(lambda made=made: made(*inputs), folders[name]))
+    alike = len({calls[-1].sources for calls in found.values()}) == 1
+    compilers = {name: calls[0].compilers for name, calls in found.items()}
     return {
-        name: min(each.own for each in calls) + min(each.compilers for each in (everything if alike else calls))
+        name: min(each.own for each in calls) + (min(compilers.values()) if alike else compilers[name])
         for name, calls in found.items()
     }
 

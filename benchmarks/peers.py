@@ -68,12 +68,12 @@ def measured(model, makers: dict, options) -> dict:
 
 
 def inductor(model, inputs) -> tuple[float, float]:
-    """First call (the best of three, in turn) and warm call through inductor, to those of torch.compile."""
+    """First call and warm call through inductor, to those of torch.compile."""
     makers = {
         "eager": lambda module: figures.dynamo(module, "inductor"),  # the base of the pairs
         "interpreter": lambda module: jit(module, executor="inductor"),
     }
-    first = figures.by_compiler(model, inputs, makers, repeats=3)
+    first = figures.by_compiler(model, inputs, makers, repeats=4)
     module = model.build().eval()
     calls = {name: functools.partial(make(module), *inputs) for name, make in makers.items()}
     for _ in range(3):
