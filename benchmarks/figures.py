@@ -68,7 +68,7 @@ def by_compiler(model, inputs, makers: dict, repeats: int) -> dict:
 
     The C++ compiler has most of them, and never takes the same time twice. It runs in the first turn only, and where
     all had it compile the same sources its best time is taken for all of them: there it can make no difference. What
-    the process itself takes is the best of all turns.
+    the process itself takes is the median of all turns.
     """
     module = model.build().eval()
     module(*inputs)
@@ -82,7 +82,7 @@ def by_compiler(model, inputs, makers: dict, repeats: int) -> dict:
     alike = len({calls[-1].sources for calls in found.values()}) == 1
     compilers = {name: calls[0].compilers for name, calls in found.items()}
     return {
-        name: min(each.own for each in calls) + (min(compilers.values()) if alike else compilers[name])
+        name: statistics.median(each.own for each in calls) + (min(compilers.values()) if alike else compilers[name])
         for name, calls in found.items()
     }
 

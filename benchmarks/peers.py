@@ -73,7 +73,7 @@ def inductor(model, inputs) -> tuple[float, float]:
         "eager": lambda module: figures.dynamo(module, "inductor"),  # the base of the pairs
         "interpreter": lambda module: jit(module, executor="inductor"),
     }
-    first = figures.by_compiler(model, inputs, makers, repeats=4)
+    first = figures.by_compiler(model, inputs, makers, repeats=5)
     module = model.build().eval()
     calls = {name: functools.partial(make(module), *inputs) for name, make in makers.items()}
     for _ in range(3):
