@@ -20,6 +20,6 @@ def test_cell(benchmark, cell, zoo):
     benchmark.extra_info.update(row=row, status=row["status"], parity=row["parity"], phases=row["phases"],
                                 instructions=row["instructions"], operations=row["operations"])
     assert row["status"] == "pass", row["detail"]
-    job = measurement.prepare(measurement.twin, 1)
+    job = measurement.runs.prepare(measurement.twin, 1)
     gc.collect()
-    benchmark(lambda: measurement.call(job, measurement.jitted))
+    benchmark(lambda: measurement.runs.call(job, measurement.jitted))
