@@ -66,7 +66,8 @@ class Measurement:
             self.row["status"] = "pass"
         except Ended as end:
             self.row["status"], self.row["detail"] = end.status, end.detail
-        self.row["detail"] = "; ".join(filter(None, (self.row["detail"], self.remark)))
+        fallback = self.row["fallback"] and f"run by the eager executor: {self.row['fallback']}"
+        self.row["detail"] = "; ".join(filter(None, (self.row["detail"], self.remark, fallback)))
         return self.row
 
     def _run(self):
@@ -100,7 +101,7 @@ class Measurement:
         if self.row["fallback"]:
             # The executor that the row names did not do the work, so nothing is known of it.
             self.row["parity"] = "none"
-            raise Ended("parity", f"run by the eager executor: {self.row['fallback']}; its results are eager's")
+            raise Ended("parity", "its results are eager's")
 
     # Building.
 

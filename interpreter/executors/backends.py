@@ -73,10 +73,10 @@ def inductor(graph, examples, fakes):
     with within(fakes):
         try:
             return compile_fx(graph, examples, inner_compile=with_second_try)
-        except Exception as error:
+        except Exception:
             with contextlib.suppress(Exception):
                 return compile_fx(kept, examples, inner_compile=with_second_try, decompositions=with_eagers_cat())
-            raise error
+            raise
 
 
 def with_eagers_cat() -> dict:
