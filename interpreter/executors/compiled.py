@@ -16,10 +16,12 @@ from itertools import zip_longest
 import torch
 
 from interpreter.executors import eager, undo
-from interpreter.executors.fakes import Fakes, Inference, Unfit, first_line, memory
+from interpreter.executors.expected import Expected
+from interpreter.executors.fake_values import first_line, memory
+from interpreter.executors.fakes import Fakes, Inference, Unfit
 from interpreter.executors.graphable import draws, effectful, is_switch, observes_autograd
 from interpreter.executors.graphs import GraphWriter
-from interpreter.executors.pieces import Expected, Parting, Piece, step_operations
+from interpreter.executors.pieces import Parting, Piece, step_operations
 from interpreter.executors.surroundings import Surroundings
 from interpreter.recording import guards
 from interpreter.recording.operations import Build, Input, Operation, Ref, refs_of

@@ -17,7 +17,7 @@ import warnings
 import torch
 from torch._dispatch.python import enable_python_dispatcher
 from torch._dynamo.source import LocalSource
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, unset_fake_temporarily
+from torch._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
 from torch.fx.experimental.symbolic_shapes import (
     SYMPY_INTERP,
     DimDynamic,
@@ -27,6 +27,17 @@ from torch.fx.experimental.symbolic_shapes import (
     statically_known_true,
 )
 
+from interpreter.executors.fake_values import (
+    SYMBOLIC,
+    UNKNOWN,
+    call,
+    first_line,
+    history,
+    is_strided,
+    memory,
+    tensors_in,
+    versions,
+)
 from interpreter.executors.graphable import (
     EXTREMES,
     NORMS,
@@ -38,14 +49,12 @@ from interpreter.executors.graphable import (
     is_torch,
     may_be_in_graph,
 )
-from interpreter.recording.operations import Build, Check, Input, Operation, Ref
+from interpreter.recording.operations import Build, Check, Input, Operation, Ref, leaves
 from interpreter.recording.switches import INFERENCE, entering, leaving
-from interpreter.recording.torch_calls import PLAIN_CLASSES, is_getter, mutates, plain_name
+from interpreter.recording.torch_calls import PLAIN_CLASSES, mutates, plain_name
 
 ASKING = {"item", "__int__", "__index__"}
 SHORT = 8
-UNKNOWN = type("Unknown", (), {"__repr__": lambda self: "unknown"})()
-SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
 class Unfit(Exception):
@@ -218,7 +227,7 @@ class Fakes:
                 and not each.element
             ):
                 return None
-            for part in parts_of((each.args, each.kwargs)):
+            for part in leaves(each.args, each.kwargs):
                 if type(part) is Ref:
                     queue.append(self.operations[part.index])
                 elif any(
@@ -259,7 +268,7 @@ class Fakes:
             if not mutates(operation.function, operation.kwargs):
                 return
             changed = operation.kwargs.get("out", operation.args[:1])
-        for template in parts_of(changed):
+        for template in leaves(changed):
             try:
                 value = self.value(template)
             except Unfit:
@@ -382,66 +391,3 @@ class _Fake:
     def __exit__(self, *error):
         for part in reversed(self.parts):
             part.__exit__(*error)
-
-
-def call(function, args, kwargs):
-    if is_getter(function):
-        return function(args[0])
-    return function(*args, **kwargs)
-
-
-def tensors_in(value):
-    """The tensors in arguments or results, containers included."""
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            yield from tensors_in(item)
-    elif isinstance(value, dict):
-        yield from tensors_in(list(value.values()))
-
-
-def parts_of(template):
-    """The Refs and Inputs in templates."""
-    kind = type(template)
-    if kind is Ref or kind is Input:
-        yield template
-    elif kind is dict:
-        yield from parts_of(list(template.values()))
-    elif kind in (tuple, list):
-        for part in template:
-            yield from parts_of(part)
-    elif kind is Build:
-        yield from parts_of(template.parts)
-
-
-def versions(args, kwargs):
-    """The tensors among the arguments, with what an operation that writes to them changes: version and history."""
-    return [
-        (value, value._version, history(value))
-        for value in tensors_in((args, kwargs))
-        if isinstance(value, FakeTensor) and not value.is_inference()
-    ]
-
-
-def history(value):
-    """The node of autograd that a tensor comes from; None also where autograd has given up to tell."""
-    try:
-        return value.grad_fn
-    except RuntimeError:
-        return None
-
-
-def is_strided(value) -> bool:
-    if isinstance(value, (tuple, list)):
-        return all(map(is_strided, value))
-    return type(value) in (FakeTensor, torch.nn.Parameter) and value.layout is torch.strided and not value.is_quantized
-
-
-def memory(value):
-    """Equal for fakes that share memory."""
-    return value.untyped_storage()._cdata
-
-
-def first_line(error) -> str:
-    return (str(error).strip() or "no message").split("\n")[0][:200]

@@ -13,7 +13,9 @@ from collections.abc import Callable
 
 import torch
 
-from interpreter.executors.fakes import SYMBOLIC, UNKNOWN, Fakes, memory, tensors_in
+from interpreter.executors.expected import Expected, told
+from interpreter.executors.fake_values import SYMBOLIC, UNKNOWN, memory, tensors_in
+from interpreter.executors.fakes import Fakes
 from interpreter.executors.graphable import observes_autograd
 from interpreter.executors.probation import OnProbation, on_probation
 from interpreter.recording.operations import Input, Operation, Ref, leaves, refs_of
@@ -23,8 +25,8 @@ from interpreter.recording.trace import same, storage_of
 class Piece:
     """Operations for one graph: `takes` are templates of its inputs, `gives` the indices of its results. `overwrites`
     are the places of the inputs that it writes to. `proven` is set once a backward pass of it has worked. `relaid` are
-    the strides of the results that the backend lays out otherwise in memory than the operations do: `view` of one may
-    raise, and the next piece was compiled for what the operations give."""
+    those of the results that the backend lays out otherwise in memory than the operations do: `view` of one may raise,
+    and the next piece was compiled for what the operations give."""
 
     def __init__(self, operations: list[Operation]):
         self.operations = operations
@@ -35,8 +37,8 @@ class Piece:
         self.overwrites: list[int] = []
         self.compiled = None
         self.graph = None
-        self.expected: list | None = []
-        self.relaid: dict[int, tuple[int, ...]] = {}
+        self.expected: list[Expected] | None = []
+        self.relaid: dict[int, Expected] = {}
         self.proven = False
         self.failure: Exception | None = None
         self.when_failing: Callable[[Exception], None] = lambda error: None
@@ -53,8 +55,8 @@ class Piece:
             self.look_at(results, inputs)
         if self.relaid:
             results = list(results)
-            for number, strides in self.relaid.items():
-                results[number] = laid_out(results[number], strides)
+            for number, expected in self.relaid.items():
+                results[number] = expected.laid_out(results[number])
         return results
 
     def fails(self, error: Exception):
@@ -73,60 +75,9 @@ class Piece:
         for number, (result, expected) in enumerate(zip(results, self.expected)):
             if not expected.describes(result):
                 raise TypeError(f"result {number} of what the backend made is {told(result)}, not {expected}")
-            if expected.otherwise_laid_out(result) and storage_of(result) not in memories:
-                self.relaid[number] = expected.strides
+            if expected.is_laid_out(result) is False and storage_of(result) not in memories:
+                self.relaid[number] = expected
         self.expected = None
-
-
-class Expected:
-    """What a result of a graph is like: a tensor, or a size. A dimension whose size may change is None, and so are the
-    strides then, or where several items share their memory."""
-
-    def __init__(self, value):
-        self.tensor = isinstance(value, torch.Tensor)
-        if self.tensor:
-            self.dtype, self.device, self.requires_grad = value.dtype, value.device, value.requires_grad
-            self.shape = tuple(size if type(size) is int else None for size in value.shape)
-            strides = value.stride() if value.layout is torch.strided else ()
-            plain = all(type(stride) is int and stride for stride in strides) and None not in self.shape
-            self.strides = tuple(strides) if plain else None
-
-    def describes(self, value) -> bool:
-        """Whether a result is like that. It may need a gradient where the graph's does not."""
-        if not self.tensor:
-            return type(value) is int
-        return (
-            isinstance(value, torch.Tensor)
-            and (value.dtype, value.device.type, value.dim()) == (self.dtype, self.device.type, len(self.shape))
-            and all(mine is None or mine == size for mine, size in zip(self.shape, value.shape))
-            and (value.requires_grad or not self.requires_grad)
-        )
-
-    def otherwise_laid_out(self, value) -> bool:
-        """Whether a result has other strides. Those of dimensions of size 1 mean nothing."""
-        if not self.tensor or self.strides is None or value.numel() == 0:
-            return False
-        pairs = zip(value.shape, value.stride(), self.strides)
-        return any(mine != other for size, mine, other in pairs if size != 1)
-
-    def __str__(self):
-        if not self.tensor:
-            return "an int"
-        shape = ", ".join("any" if size is None else str(size) for size in self.shape)
-        return f"a {self.dtype} [{shape}] on {self.device}{' that needs a gradient' if self.requires_grad else ''}"
-
-
-def laid_out(value: torch.Tensor, strides: tuple[int, ...]) -> torch.Tensor:
-    """The same values with these strides; gradients pass through."""
-    return torch.empty_strided(value.shape, strides, dtype=value.dtype, device=value.device).copy_(value)
-
-
-def told(value) -> str:
-    """A result, for a person."""
-    if not isinstance(value, torch.Tensor):
-        return f"one {type(value).__name__}"
-    gradient = " that needs a gradient" if value.requires_grad else ""
-    return f"a {value.dtype} {list(value.shape)} on {value.device}{gradient}"
 
 
 class Parting:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import torch
 
-from interpreter.executors.fakes import UNKNOWN, Fakes, Unfit, memory, tensors_in
+from interpreter.executors.fake_values import UNKNOWN, memory, tensors_in
+from interpreter.executors.fakes import Fakes, Unfit
 from interpreter.executors.graphable import draws
 from interpreter.executors.pieces import Piece
 from interpreter.recording.operations import Operation

@@ -20,6 +20,7 @@ BOOKKEEPING = {
     str(HERE / f"{name}.py")
     for name in (
         "trace",
+        "reading",
         "guards",
         "sources",
         "operations",

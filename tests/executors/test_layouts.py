@@ -57,3 +57,18 @@ def test_results_lie_as_those_of_eager(backend, function, gradients):
                 torch.testing.assert_close(mine.grad, its.grad)
     assert jitted.stats.hits == 2
     assert not jitted.stats.entries[0].fallbacks
+
+
+@pytest.mark.parametrize("function", [with_nothing, flattened, transposed])
+@pytest.mark.parametrize("backend", [turning, "inductor"], ids=["turning", "inductor"])
+def test_results_of_changing_sizes_lie_as_those_of_eager(backend, function):
+    """What a size becomes is not known when the graph is made; in which order the dimensions lie is."""
+    jitted = jit(function, executor=backend)
+    for size in (4, 5, 6, 9):
+        x = torch.randn(2, size, 3)
+        want, got = function(x), jitted(x)
+        assert shape_and_strides(want) == shape_and_strides(got)
+        torch.testing.assert_close(want, got)
+    assert jitted.stats.misses == 2
+    assert jitted.stats.hits == 2
+    assert not jitted.stats.entries[0].fallbacks

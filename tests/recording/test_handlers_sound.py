@@ -259,7 +259,7 @@ READ_NO_CONTAINER = {
     _abc.get_cache_token: "a number that only caches of abstract classes look at",
     _abc._abc_init: "of a class made inside",
     types.FunctionType.__get__: "makes a bound method",
-    warnings.warn: "an operation of the program; see scenes_writes",
+    warnings.warn: "an operation of the program; see scenes/control.py",
     logging.Logger._log: "an operation of the program; see test_effects",
 }
 

@@ -1,30 +1,17 @@
 """Every scene looks the same eager and jitted."""
 
+import importlib
+import pkgutil
+
 import pytest
 
-from tests.recording import (
-    scenes_caches,
-    scenes_given,
-    scenes_guards,
-    scenes_more,
-    scenes_numbers,
-    scenes_torch,
-    scenes_writes,
-)
+from tests.recording import scenes
 from tests.recording.agree import same
 
 SCENES = [
     build
-    for module in (
-        scenes_caches,
-        scenes_given,
-        scenes_guards,
-        scenes_writes,
-        scenes_torch,
-        scenes_numbers,
-        scenes_more,
-    )
-    for build in module.SCENES
+    for found in pkgutil.iter_modules(scenes.__path__)
+    for build in importlib.import_module(f"{scenes.__name__}.{found.name}").SCENES
 ]
 
 

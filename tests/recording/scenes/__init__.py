@@ -1,0 +1,1 @@
+"""Scenes by what they are about; each module lists its own in `SCENES`."""
