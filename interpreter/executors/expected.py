@@ -10,8 +10,8 @@ class Expected:
     """What a result of a graph is like: a tensor, or a size. A dimension whose size may change is None.
 
     Strides are given in one of two ways: as `order`, the dimensions from the outermost to the innermost of a tensor
-    without gaps, of whatever sizes; or else as they are, in `strides`. Both are None where strides may change otherwise
-    or several items share their memory.
+    without gaps, of whatever sizes (those that it was expanded by are `spread`, with a stride of 0); or else as they
+    are, in `strides`. Both are None where strides may change otherwise.
     """
 
     def __init__(self, value):
@@ -22,8 +22,9 @@ class Expected:
         self.shape = tuple(size if type(size) is int else None for size in value.shape)
         self.order = self.strides = None
         if value.layout is torch.strided:
-            self.order = order_in_memory(value)
-            if self.order is None and None not in self.shape and all(type(s) is int and s for s in value.stride()):
+            self.spread = {i for i, stride in enumerate(value.stride()) if type(stride) is int and stride == 0}
+            self.order = order_in_memory(value, self.spread)
+            if self.order is None and None not in self.shape and all(type(each) is int for each in value.stride()):
                 self.strides = tuple(value.stride())
 
     def describes(self, value) -> bool:
@@ -39,7 +40,7 @@ class Expected:
 
     def strides_for(self, shape) -> tuple[int, ...] | None:
         """The strides of a result of these sizes; None where nothing is known."""
-        return self.strides if self.order is None else strides_in(self.order, shape)
+        return self.strides if self.order is None else strides_in(self.order, shape, self.spread)
 
     def is_laid_out(self, value) -> bool | None:
         """Whether a result lies in memory as expected; None where nothing is. Strides of dimensions of size 1 mean
@@ -55,8 +56,11 @@ class Expected:
         """The same values as expected in memory; gradients pass through."""
         if self.is_laid_out(value):
             return value
-        strides = self.strides_for(value.shape)
-        return torch.empty_strided(value.shape, strides, dtype=value.dtype, device=value.device).copy_(value)
+        strides, narrow = self.strides_for(value.shape), value
+        for i in self.spread:
+            narrow = narrow.narrow(i, 0, 1)
+        made = torch.empty_strided(narrow.shape, strides, dtype=value.dtype, device=value.device).copy_(narrow)
+        return made.expand(value.shape) if self.spread else made
 
     def __str__(self):
         if not self.tensor:
@@ -65,9 +69,9 @@ class Expected:
         return f"a {self.dtype} [{shape}] on {self.device}{' that needs a gradient' if self.requires_grad else ''}"
 
 
-def order_in_memory(value) -> tuple[int, ...] | None:
-    """The dimensions from the outermost to the innermost of a fake that has no gaps, whatever its free sizes are; None
-    for other fakes.
+def order_in_memory(value, spread) -> tuple[int, ...] | None:
+    """The dimensions from the outermost to the innermost of a fake that has no gaps, whatever its free sizes are, but
+    was expanded by the dimensions `spread`; None for other fakes.
     """
     strides = value.stride()
     orders = [tuple(range(value.dim()))]
@@ -75,19 +79,22 @@ def order_in_memory(value) -> tuple[int, ...] | None:
     if None not in hints:  # which a size that depends on data has not
         orders.append(tuple(sorted(orders[0], key=lambda i: -hints[i])))
     for order in orders:
-        dense = strides_in(order, value.shape)
+        dense = strides_in(order, value.shape, spread)
         if all(statically_known_true(size == 1) or statically_known_true(mine == other)
                for size, mine, other in zip(value.shape, strides, dense)):
             return order
     return None
 
 
-def strides_in(order: tuple[int, ...], shape) -> tuple:
-    """The strides of a tensor without gaps whose dimensions lie in this order, from the outermost to the innermost."""
+def strides_in(order: tuple[int, ...], shape, spread) -> tuple:
+    """The strides of a tensor without gaps whose dimensions lie in this order, from the outermost to the innermost,
+    expanded by the dimensions `spread`.
+    """
     strides, step = [0] * len(order), 1
     for i in reversed(order):
-        strides[i] = step
-        step = step * shape[i]
+        if i not in spread:
+            strides[i] = step
+            step = step * shape[i]
     return tuple(strides)
 
 

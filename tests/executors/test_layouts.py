@@ -8,7 +8,9 @@ from interpreter import jit
 
 def turned(value):
     """The same values, the last dimension outermost in memory."""
-    return value.movedim(-1, 0).contiguous().movedim(0, -1) if value.dim() > 1 else value
+    if value.dim() < 2:
+        return value
+    return value.movedim(-1, 0).clone(memory_format=torch.contiguous_format).movedim(0, -1)
 
 
 def turning(graph, examples):
@@ -35,12 +37,26 @@ def transposed(x):
     return with_nothing(x).transpose(0, 1)
 
 
+def expanded(x):
+    return with_nothing(x).unsqueeze(1).expand(-1, 2, -1, -1).sin().sum(1, keepdim=True).expand(-1, 5, -1, -1)
+
+
+def with_gaps(x):
+    return (with_nothing(x) * 2)[..., ::2]
+
+
+def overlapping(x):
+    return with_nothing(x).sum((1, 2)).unfold(0, 2, 1)
+
+
 def shape_and_strides(results):
     return [(value.shape, value.stride()) for value in (results if isinstance(results, tuple) else (results,))]
 
 
 @pytest.mark.parametrize("gradients", [False, True])
-@pytest.mark.parametrize("function", [with_nothing, flattened, seen_and_used, transposed])
+@pytest.mark.parametrize(
+    "function", [with_nothing, flattened, seen_and_used, transposed, expanded, with_gaps, overlapping]
+)
 @pytest.mark.parametrize("backend", [turning, "inductor"], ids=["turning", "inductor"])
 def test_results_lie_as_those_of_eager(backend, function, gradients):
     jitted = jit(function, executor=backend)
@@ -59,7 +75,7 @@ def test_results_lie_as_those_of_eager(backend, function, gradients):
     assert not jitted.stats.entries[0].fallbacks
 
 
-@pytest.mark.parametrize("function", [with_nothing, flattened, transposed])
+@pytest.mark.parametrize("function", [with_nothing, flattened, transposed, expanded])
 @pytest.mark.parametrize("backend", [turning, "inductor"], ids=["turning", "inductor"])
 def test_results_of_changing_sizes_lie_as_those_of_eager(backend, function):
     """What a size becomes is not known when the graph is made; in which order the dimensions lie is."""
