@@ -9,9 +9,9 @@ from torch.fx.experimental.symbolic_shapes import statically_known_true
 class Expected:
     """What a result of a graph is like: a tensor, or a size. A dimension whose size may change is None.
 
-    Strides are given in one of two ways: as `order`, the dimensions from the outermost to the innermost of a tensor
-    without gaps, of whatever sizes (those that it was expanded by are `spread`, with a stride of 0); or else as they
-    are, in `strides`. Both are None where strides may change otherwise.
+    Strides are known as they are where no size may change. Where one may, `order` has the dimensions from the outermost
+    to the innermost of a tensor without gaps; it is None for others. `spread` are the dimensions that the tensor was
+    expanded by, with a stride of 0.
     """
 
     def __init__(self, value):
@@ -23,9 +23,10 @@ class Expected:
         self.order = self.strides = None
         if value.layout is torch.strided:
             self.spread = {i for i, stride in enumerate(value.stride()) if type(stride) is int and stride == 0}
-            self.order = order_in_memory(value, self.spread)
-            if self.order is None and None not in self.shape and all(type(each) is int for each in value.stride()):
+            if None not in self.shape and all(type(stride) is int for stride in value.stride()):
                 self.strides = tuple(value.stride())
+            else:
+                self.order = order_in_memory(value, self.spread)
 
     def describes(self, value) -> bool:
         """Whether a result is like that. It may need a gradient where the graph's does not."""

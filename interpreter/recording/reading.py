@@ -14,7 +14,7 @@ import torch
 from interpreter.recording import guards, sources
 from interpreter.recording.hidden import read_hidden
 from interpreter.recording.naming import label, short
-from interpreter.recording.numbers import TRACED, TracedFloat, TracedInt
+from interpreter.recording.numbers import TracedFloat, TracedInt, pin
 from interpreter.recording.operations import Input
 from interpreter.recording.outside import (
     BY_IDENTITY,
@@ -57,10 +57,6 @@ class Reads:
 
     def where(self):
         return self.machine.where() if self.machine is not None else None
-
-    def pin(self, number):
-        """A traced number has to be the same in every call."""
-        raise NotImplementedError
 
     # Reading
 
@@ -252,8 +248,7 @@ class Reads:
         items.
         """
         for value in entry.known.values():
-            if type(value) in TRACED:
-                self.pin(value)
+            pin(value)
         if entry.whole:
             return
         entry.whole = True

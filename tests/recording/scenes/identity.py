@@ -61,18 +61,22 @@ def the_same_dict_at_two_places():
     )
 
 
-@scene
-def an_attribute_written_through_an_alias():
-    class Box:
-        def __init__(self, n):
-            self.n = n
-
+def written_through_an_alias(Box):
     def f(a, b, x):
         a.n = a.n + 1
         return x * b.n
 
     one = Box(1)
     return Scene(f, [(Box(1), Box(1), X()), (one, one, X()), (Box(1), Box(1), X())])
+
+
+@scene
+def an_attribute_written_through_an_alias():
+    class Box:
+        def __init__(self, n):
+            self.n = n
+
+    return written_through_an_alias(Box)
 
 
 @scene
@@ -83,12 +87,7 @@ def a_slot_written_through_an_alias():
         def __init__(self, n):
             self.n = n
 
-    def f(a, b, x):
-        a.n = a.n + 1
-        return x * b.n
-
-    one = Box(1)
-    return Scene(f, [(Box(1), Box(1), X()), (one, one, X()), (Box(1), Box(1), X())])
+    return written_through_an_alias(Box)
 
 
 @scene
