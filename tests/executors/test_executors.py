@@ -1,73 +1,15 @@
 """Executors against eager: results, writes, sharing, gradients, random numbers and exceptions of served calls."""
 
 import math
-import threading
 import warnings
 
 import pytest
 import torch
-from torch.nn import functional
+from torch.nn import functional as F
 
 from interpreter import jit
 from interpreter.executors.executor import NotCompiled
-from models import WORKLOADS, select
-from tests.executors.jits import graph_itself
-
-F = functional
-
-
-def outcome(function, arguments):
-    """What a call gave or raised, and the random generator's state after it."""
-    torch.manual_seed(3)
-    try:
-        result = function(*arguments)
-    except Exception as error:
-        result = type(error), str(error)
-    return result, torch.get_rng_state()
-
-
-def same(a, b):
-    if isinstance(a, torch.Tensor):
-        assert (a.dtype, a.shape, a.stride(), a.requires_grad) == (b.dtype, b.shape, b.stride(), b.requires_grad)
-        assert torch.equal(a, b)
-    elif isinstance(a, (tuple, list)):
-        assert type(a) is type(b)
-        assert len(a) == len(b)
-        for x, y in zip(a, b):
-            same(x, y)
-    else:
-        assert a == b
-
-
-def agree(function, *calls, executor="aot", graphs=None, hits=None, **options):
-    """Call eager and jitted in step with equal arguments (a call is a function that makes them). Returns the jitted."""
-    jitted = jit(function, executor=executor, **options)
-    for make in calls:
-        torch.manual_seed(0)
-        mine = make()
-        torch.manual_seed(0)
-        theirs = make()
-        (expected, state), (actual, other) = outcome(function, mine), outcome(jitted, theirs)
-        same(expected, actual)
-        assert torch.equal(state, other)
-        same([x for x in mine if isinstance(x, torch.Tensor)], [x for x in theirs if isinstance(x, torch.Tensor)])
-    if graphs is not None:
-        assert [len(entry.graphs) for entry in jitted.stats.entries] == graphs
-    assert jitted.stats.hits == (len(calls) - 1 if hits is None else hits)
-    return jitted
-
-
-def tensor(*shape, **options):
-    return lambda: (torch.randn(*shape, **options),)
-
-
-@pytest.fixture(autouse=True)
-def no_silent_fallback():
-    """A program that is left to the eager executor fails the test, unless the test waits for the warning."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", NotCompiled)
-        yield
-
+from tests.executors.agreement import agree, same, tensor
 
 # One graph, or several
 
@@ -105,6 +47,31 @@ def test_arithmetic_of_sizes_that_change():
         return x.topk(k, 0).values * m
 
     agree(f, *(tensor(n, 4) for n in (4, 6, 7, 9, 5, 11)), executor="aot", hits=4)
+
+
+def test_a_loop_over_a_size_that_changes():
+    """As long as the size that was compiled for, and not for others."""
+
+    def f(x):
+        total = 0
+        for i in range(x.size(0)):
+            total = total + x[i] * i
+        return total
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotCompiled)  # an index that may be out of range
+        agree(f, *(tensor(n, 2) for n in (2, 3, 4, 2, 3, 4, 5, 3)), executor="aot", hits=3)
+
+
+def test_where_a_tensor_begins_is_asked_each_time():
+    def f(x):
+        return x * (x.storage_offset() + 1)
+
+    def rows(n):
+        return lambda: (torch.arange(12.0).view(4, 3)[n : n + 2],)
+
+    with pytest.warns(NotCompiled, match="where in its memory a tensor begins"):
+        agree(f, rows(0), rows(0), rows(1), rows(2), rows(1), executor="aot", hits=2)
 
 
 def test_numbers_that_change_beside_truths():
@@ -321,210 +288,3 @@ def test_numbers_asked_of_inputs_are_asked_first():
 
     calls = [lambda n=n: (torch.ones(4), torch.tensor(n), torch.tensor(2.0)) for n in (0, 1, 2, 3, 0, 2)]
     agree(f, *calls, hits=4, graphs=[2])
-
-
-# Backends
-
-
-def test_a_backend_gets_a_graph_and_examples():
-    given = []
-
-    def backend(graph, examples):
-        given.append((graph, examples))
-        return graph.forward
-
-    agree(lambda x: x.sin() + 1, tensor(3), tensor(3), executor=backend, graphs=[1])
-    (graph, (example,)) = given[0]
-    assert isinstance(graph, torch.fx.GraphModule)
-    assert example.shape == (3,)
-
-
-@pytest.mark.parametrize("name", ["eager", "aot_eager"])
-def test_backends_of_torch(name):
-    agree(lambda x: x.sin() + 1, tensor(3), tensor(3), executor=torch._dynamo.lookup_backend(name), graphs=[1])
-
-
-FAILING = {
-    "raises": (RuntimeError("no such instruction"), "broken.*no such instruction"),
-    "gives no callable": (None, "broken.*None, which can't be called"),
-    "fails when called": (lambda *inputs: 1 / 0, "broken.*ZeroDivisionError"),
-    "gives a text": (lambda *inputs: "result", "one str where the graph gives a tuple of 1"),
-    "gives a tensor that is in no tuple": (lambda x: x.sin(), "one Tensor where the graph gives a tuple of 1"),
-    "gives too little": (lambda *inputs: (), "0 results where the graph gives a tuple of 1"),
-    "gives another shape": (lambda x: (x.sin()[:2],), r"\[2\] on cpu.*, not a torch.float32 \[3\]"),
-    "gives another type": (lambda x: (x.double(),), "float64"),
-    "gives no gradient": (lambda x: (x.detach().sin(),), "that needs a gradient"),
-}
-
-
-@pytest.mark.parametrize("how", FAILING)
-def test_a_backend_that_fails_is_named_and_eager_serves(how):
-    made, reason = FAILING[how]
-
-    def broken(graph, examples):
-        if isinstance(made, Exception):
-            raise made
-        return made
-
-    called = callable(made)
-    calls = [tensor(3, requires_grad=True)] * 4
-    with pytest.warns(NotCompiled, match=reason) as told:
-        jitted = agree(lambda x: x.sin(), *calls, executor=broken, hits=2 if called else 3)
-    assert len(told) == 1
-    (entry,) = jitted.stats.entries
-    (fallback,) = entry.fallbacks
-    assert fallback in str(told[0].message)
-    assert fallback in jitted.explain()
-
-
-def test_a_program_that_writes_before_a_question_is_compiled():
-    def f(x, y):
-        x.add_(1)
-        return y + 1 if x.sum() > 0 else y
-
-    agree(f, *(lambda s=s: (torch.full((3,), s), torch.randn(3)) for s in (0.0, 1.0, -5.0, -6.0, 2.0)), hits=3)
-
-
-def test_calls_are_served_while_the_compiler_works():
-    go = threading.Event()
-
-    def slow(graph, examples):
-        go.wait(60)
-        return graph.forward
-
-    jitted = agree(lambda x: x.sin(), tensor(3), tensor(3), executor=slow, compile="background", graphs=[1])
-    (entry,) = jitted.stats.entries
-    assert not entry.program.compiled
-    go.set()
-    entry.program.wait()
-    assert entry.program.compiled
-    x = torch.randn(3)
-    same(jitted(x), x.sin())
-
-
-def test_a_failure_in_the_background_is_reported_once():
-    def broken(graph, examples):
-        raise RuntimeError("no such instruction")
-
-    jitted = jit(lambda x: x.sin(), executor=broken, compile="background")
-    x = torch.randn(3)
-    jitted(x)
-    jitted.stats.entries[0].program.wait()
-    with pytest.warns(NotCompiled, match="no such instruction"):
-        jitted(x)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        same(jitted(x), x.sin())
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
-def test_cudagraphs_need_a_device():
-    with pytest.raises(ValueError, match="cudagraphs.*CUDA"):
-        jit(torch.sin, executor="cudagraphs")
-
-
-def test_phases_say_what_compiling_took():
-    jitted = agree(lambda x: x.sin(), tensor(3), tensor(3))
-    phases = jitted.stats.entries[0].phases
-    assert phases["lower"] > 0
-    assert phases["backend"] > 0
-
-
-def test_inductor():
-    def f(x, w):
-        return (F.silu(x @ w) * x).sum(-1)
-
-    jitted = jit(f, executor="inductor")
-    x, w = torch.randn(4, 4), torch.randn(4, 4, requires_grad=True)
-    jitted(x, w)
-    x = torch.randn(4, 4)
-    actual, expected = jitted(x, w), f(x, w)
-    torch.testing.assert_close(actual, expected)
-    torch.testing.assert_close(torch.autograd.grad(actual.sum(), w), torch.autograd.grad(expected.sum(), w))
-    assert jitted.stats.hits == 1
-    assert len(jitted.stats.entries[0].graphs) == 1
-
-
-# The zoo
-
-#: Their training has several graphs: the adapters keep a value on the module from which more is computed, and the
-#: grouped router chooses without gradients what it then weighs with them.
-PARTED = {*(model.name for model in select(["family:adapter"])), "GroupedTopkRouter", "deepseek", "grouped-experts"}
-
-
-def check_cell(name, workload, executor, exact=True):
-    """Recorded with some inputs, run with others: bitwise as eager, from one graph each."""
-    (model,) = select([name])
-    how = WORKLOADS[workload]
-    module = model.build(workload=workload)
-    first, other = how.prepare(model, module), how.prepare(model, module, seed=1)
-    jitted = jit(how.target(module), executor=executor)
-    first.run(jitted)
-    first.reset()
-    expected = other.run(how.target(module))
-    other.reset()
-    hits = jitted.stats.hits
-    actual = other.run(jitted)
-    assert jitted.stats.hits > hits
-    assert expected.keys() == actual.keys()
-    for key, value in expected.items():
-        if exact:
-            assert torch.equal(value, actual[key]), key
-        else:
-            torch.testing.assert_close(value, actual[key], msg=key, rtol=1e-3, atol=1e-4)
-    compiled = [form for entry in jitted.stats.entries for form in entry.program.compiled]
-    assert compiled
-    assert not any(entry.fallbacks for entry in jitted.stats.entries)
-    if not (name in PARTED and workload == "train"):
-        assert {len(form.graphs) for form in compiled} == {1}
-
-
-@pytest.mark.parametrize(
-    ("name", "workload"),
-    [
-        ("pythia-14m", "train"),
-        ("Mixtral-8x7B-v0.1", "forward"),
-        ("Mistral-7B-v0.1", "decode"),
-        ("Llama-3-8B", "decode-maxp1"),
-    ],
-)
-def test_models_on_aot(name, workload):
-    check_cell(name, workload, "aot")
-
-
-def test_a_model_on_a_backend_of_ones_own():
-    check_cell("Gemma-2b", "train", graph_itself)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("model", [model.name for model in select([]) if model.expected is None])
-@pytest.mark.parametrize("workload", ["forward", "train", "decode"])
-@pytest.mark.parametrize("executor", ["aot", "inductor"])
-def test_the_zoo(model, workload, executor):
-    if select([model])[0].supports(workload) is None:
-        check_cell(model, workload, executor, exact=executor == "aot")
-
-
-def test_a_loop_over_a_size_that_changes():
-    """As long as the size that was compiled for, and not for others."""
-
-    def f(x):
-        total = 0
-        for i in range(x.size(0)):
-            total = total + x[i] * i
-        return total
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotCompiled)  # an index that may be out of range
-        agree(f, *(tensor(n, 2) for n in (2, 3, 4, 2, 3, 4, 5, 3)), executor="aot", hits=3)
-
-
-def test_where_a_tensor_begins_is_asked_each_time():
-    def f(x):
-        return x * (x.storage_offset() + 1)
-
-    def rows(n):
-        return lambda: (torch.arange(12.0).view(4, 3)[n : n + 2],)
-
-    with pytest.warns(NotCompiled, match="where in its memory a tensor begins"):
-        agree(f, rows(0), rows(0), rows(1), rows(2), rows(1), executor="aot", hits=2)

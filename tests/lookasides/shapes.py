@@ -19,7 +19,6 @@ from tests.lookasides.recipes import (
     callables,
     calm_things,
     elements,
-    fails,
     hashables,
     iterables,
     iterables_of,

@@ -285,12 +285,12 @@ def of_torch(target):
 USES = [(target, number) for target, uses in HANDLED.items() for number in range(len(uses))]
 
 
-def named(value) -> str:
+def stable_id(value) -> str:
     """An id that is the same in each process."""
     return re.sub(r" at 0x\w+", "", str(value))
 
 
-@pytest.mark.parametrize("target, number", USES, ids=named)
+@pytest.mark.parametrize("target, number", USES, ids=stable_id)
 def test_handlers_guard_what_they_read(target, number):
     use, make, ways = HANDLED[target][number]
     through_changes(use, make, ways())

@@ -2,31 +2,8 @@
 
 from __future__ import annotations
 
-import abc
-import bisect
-import collections
-import contextlib
-import contextvars
-import copy
-import dataclasses
-import enum
-import functools
-import heapq
-import io
-import itertools
-import math
-import operator
-import string
-import sys
-import threading
-import types
-import typing
-import warnings
-import weakref
-
 import torch
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
 
 from tests.recording.agree import Scene, X, collection

@@ -114,11 +114,11 @@ def imports():
 
 
 def import_of_nothing():
-    from json import no_such_name
+    from json import no_such_name  # noqa: F401
 
 
 def import_of_no_module():
-    import no_such_module_anywhere
+    import no_such_module_anywhere  # noqa: F401
 
 
 def comprehensions():
