@@ -16,10 +16,9 @@ from itertools import zip_longest
 import torch
 
 from interpreter.executors import eager, undo
-from interpreter.executors.expected import Expected
 from interpreter.executors.fake_values import first_line, memory
 from interpreter.executors.fakes import Fakes, Inference, Unfit
-from interpreter.executors.graphable import draws, effectful, is_switch, observes_autograd
+from interpreter.executors.graphable import draws, effectful, is_switch, keeps_history, observes_autograd
 from interpreter.executors.graphs import GraphWriter
 from interpreter.executors.pieces import Parting, Piece, step_operations
 from interpreter.executors.surroundings import Surroundings
@@ -264,11 +263,19 @@ def part(trunk: list[Segment], job: Job, fakes: Fakes) -> Compiled:
             )
         if operation.function is torch.Tensor.storage_offset:
             raise Unfit(f"Python asks where in its memory a tensor begins, at {operation.where}")
-        if observes_autograd(operation) and any(type(part) is Input for part in operation.args):
+        if observes_autograd(operation):
             where = f"{operation}, at {operation.where}"
-            raise Unfit(f"autograd of a tensor from outside the call is changed or looked at ({where})")
+            if keeps_history(operation):
+                raise Unfit(f"a gradient is made to have gradients itself, which compiled graphs do not have ({where})")
+            if any(from_outside(part, fakes) for part in operation.args):
+                raise Unfit(f"autograd of a tensor from outside the call is changed or looked at ({where})")
     compiled.apart = apart(compiled, job, fakes)
     return compiled
+
+
+def from_outside(template, fakes: Fakes) -> bool:
+    """Whether a template stands for a tensor from outside the call."""
+    return type(template) is Input and isinstance(fakes.known(template), torch.Tensor)
 
 
 def asked_first(operations: list[Operation], fakes: Fakes) -> list[Operation]:
@@ -327,12 +334,14 @@ def compile_pieces(job: Job, made: list[Compiled], fakes: Fakes, backend) -> flo
                 if piece is not None and (piece.gives or piece.writes):
                     piece.graph = GraphWriter(piece.takes).write(piece.operations, piece.gives)
                     examples = [
-                        fakes.known(template) if type(template) is Input else fakes.fresh(fakes.known(template))
-                        for template in piece.takes
+                        fakes.known(template)
+                        if type(template) is Input
+                        else fakes.fresh(fakes.known(template), operation.index - 1, number in piece.overwrites)
+                        for number, template in enumerate(piece.takes)
                     ]
                     started = time.perf_counter()
                     piece.compiled = backend(piece.graph, examples, fakes)
-                    piece.expected = [Expected(fakes.values[index]) for index in piece.gives]
+                    piece.expected = [piece.expect(fakes.values[index], fakes) for index in piece.gives]
                     seconds += time.perf_counter() - started
     return seconds
 

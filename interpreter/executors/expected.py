@@ -7,18 +7,19 @@ from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 
 class Expected:
-    """What a result of a graph is like: a tensor, or a size. A dimension whose size may change is None.
+    """What a result of a graph is like: a tensor, or a size. A dimension whose size may change is None. That it needs a
+    gradient at the end of the graph is said apart, as its fake may be written to later.
 
     Strides are known as they are where no size may change. Where one may, `order` has the dimensions from the outermost
     to the innermost of a tensor without gaps; it is None for others. `spread` are the dimensions that the tensor was
     expanded by, with a stride of 0.
     """
 
-    def __init__(self, value):
+    def __init__(self, value, needs_gradient=False):
         self.tensor = isinstance(value, torch.Tensor)
         if not self.tensor:
             return
-        self.dtype, self.device, self.requires_grad = value.dtype, value.device, value.requires_grad
+        self.dtype, self.device, self.requires_grad = value.dtype, value.device, needs_gradient
         self.shape = tuple(size if type(size) is int else None for size in value.shape)
         self.order = self.strides = None
         if value.layout is torch.strided:

@@ -32,12 +32,12 @@ from interpreter.executors.fake_values import (
     UNKNOWN,
     call,
     first_line,
-    history,
     is_strided,
     memory,
     tensors_in,
     versions,
 )
+from interpreter.executors.gradients import Gradients
 from interpreter.executors.graphable import (
     EXTREMES,
     NORMS,
@@ -94,7 +94,7 @@ class Fakes:
         self.reasons: dict[int, str] = {}
         self.written: dict[int, list] = {}
         self.spoiled: set = set()
-        self.followed: set = set()  # memory to which writes are followed by autograd
+        self.gradients = Gradients()
         self.left_out: Operation | None = None  # the first that a graph could hold, were it known what it is given
         self.operations: dict[int, Operation] = {}
         self.examples: dict = {}
@@ -121,6 +121,7 @@ class Fakes:
         else:
             made = UNKNOWN
         self.inputs[identity] = made
+        self.gradients.note(-1, made)
 
     def fake_tensor(self, example, source, dynamic):
         if type(example) not in PLAIN_CLASSES or example.layout is not torch.strided or example.is_quantized:
@@ -181,11 +182,20 @@ class Fakes:
             return
         self.values[index] = result
         self.written[index] = [value for value, version, _ in before if value._version != version]
-        self.followed.update(memory(value) for value, _, node in before if history(value) is not node)
+        self.gradients.note(index, result)
+        alike = self.gradients.follow(index, before, [*self.inputs.values(), *self.values.values()])
         if plain_name(function) in NORMS:
             self.written[index] += [value for value in args[3:5] if isinstance(value, torch.Tensor)]
         self.dirty.update(memory(value) for value in self.written[index])
-        self.in_graph[index] = may_be_in_graph(operation) and self.fits(operation, result)
+        if not alike:
+            self.reasons[index] = "it writes to memory that tensors with and without a gradient share"
+        self.in_graph[index] = alike and may_be_in_graph(operation) and self.fits(operation, result)
+
+    def holds(self, operation) -> bool:
+        """Whether a graph can hold an operation: an element only together with what it is an element of."""
+        return self.in_graph[operation.index] and not (
+            operation.element and not self.in_graph[operation.args[0].index]
+        )
 
     # Numbers that Python asks of inputs
 
@@ -347,13 +357,20 @@ class Fakes:
             )
         return condition(on_sizes), condition(on_numbers)
 
-    def fresh(self, fake):
-        """An example input like a fake that is the result of an operation: with no history."""
+    def fresh(self, fake, index, written: bool):
+        """An example input like what a fake was when the operation at `index` had been done.
+
+        It is a leaf, but for one that is to be `written` to: AOTAutograd hides writes to leaves from autograd.
+        """
         if not isinstance(fake, torch.Tensor):
             return fake
-        with self.mode:
+        with self.mode, torch.enable_grad():
             made = torch.empty_strided(fake.size(), fake.stride(), dtype=fake.dtype, device=fake.device)
-        return made.requires_grad_(fake.requires_grad)
+            if not self.gradients.needed(fake, index):
+                return made
+            if not written:
+                return made.requires_grad_()
+            return made.mul_(torch.ones((), dtype=fake.dtype, device=fake.device, requires_grad=True))
 
 
 def condition(texts):

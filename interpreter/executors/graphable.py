@@ -189,8 +189,10 @@ def draws(operation: Operation) -> bool:
     if name == "scaled_dot_product_attention":
         given = operation.kwargs.get("dropout_p", operation.args[4] if len(operation.args) > 4 else 0.0)
         return given != 0.0
+    if name == "multi_head_attention_forward":
+        return operation.kwargs.get("training", True) is not False and operation.args[10:11] != (0.0,)
     if name in ("dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout") and len(operation.args) > 2:
-        return operation.args[2] is not False
+        return operation.args[2] is not False and operation.args[1] != 0.0
     return name in DRAWS or "generator" in operation.kwargs
 
 
@@ -198,6 +200,12 @@ def observes_autograd(operation: Operation) -> bool:
     """Whether it looks at or changes the graph of autograd, in which the operations of a compiled graph can't be told
     apart."""
     return plain_name(operation.function) in AUTOGRAD
+
+
+def keeps_history(operation: Operation) -> bool:
+    """Whether gradients are taken that have gradients themselves."""
+    place = {"grad": 4, "backward": 3}.get(plain_name(operation.function), len(operation.args))
+    return operation.kwargs.get("create_graph", [*operation.args[place:], False][0]) is not False
 
 
 def effectful(operation: Operation) -> bool:

@@ -8,7 +8,9 @@ it shares memory as in eager.
 
 from __future__ import annotations
 
+import math
 import operator
+from collections import defaultdict
 from collections.abc import Callable
 
 import torch
@@ -59,6 +61,12 @@ class Piece:
                 results[number] = expected.laid_out(results[number])
         return results
 
+    def expect(self, value, fakes: Fakes) -> Expected:
+        """What a result is like when the piece has been done."""
+        if not isinstance(value, torch.Tensor):
+            return Expected(value)
+        return Expected(value, fakes.gradients.needed(value, self.operations[-1].index))
+
     def fails(self, error: Exception):
         """The backend's backward pass raised, and the operations, one by one, did not."""
         if self.failure is None:
@@ -105,19 +113,18 @@ class Parting:
     def steps(self) -> list:
         """Pieces and single operations, in order."""
         while True:
-            steps, run = [], []
+            steps, run, ending = [], [], False
             cuts = self.cuts()
             for operation in self.operations:
-                if self.fakes.in_graph[operation.index]:
-                    run.append(operation)
-                    if operation.index in cuts:
-                        steps.append(Piece(run))
-                        run = []
-                    continue
-                if run:
+                fit = self.fakes.holds(operation)
+                if run and (not fit or (ending and not operation.element)):
                     steps.append(Piece(run))
-                    run = []
-                steps.append(operation)
+                    run, ending = [], False
+                if fit:
+                    run.append(operation)
+                    ending = ending or operation.index in cuts
+                else:
+                    steps.append(operation)
             if run:
                 steps.append(Piece(run))
             steps = [step for each in steps for step in self.without_idle(each)]
@@ -134,28 +141,35 @@ class Parting:
         """After which operations a piece has to end, as autograd must see their results as values of their own.
 
         In a compiled graph autograd sees only the results. Where the call gives both `h` and something computed from
-        it (or takes a gradient by `h` inside), `h` has to be the end of one graph and the beginning of another.
+        it (or takes a gradient by `h` inside), `h` has to be the end of one graph and the beginning of another: where
+        it was made, or was written to for the last time before it is seen.
         """
-        exposed = set(self.seen)
-        for operation in self.operations:
-            if observes_autograd(operation):
-                exposed.update(operation.uses())
-        fakes, cut, origin = self.fakes, set(), {}
+        made: dict[int, int] = {}
+        written = defaultdict(list)
         for operation in self.operations:
             for value in tensors_in(self.fakes.values[operation.index]):
-                origin.setdefault(id(value), operation.index)
-        for index in exposed:
-            if any(value.requires_grad for value in tensors_in(fakes.values.get(index, UNKNOWN))) and self.feeds(index):
-                cut.update(origin[id(value)] for value in tensors_in(fakes.values[index]) if id(value) in origin)
+                made.setdefault(id(value), operation.index)
+            for value in self.fakes.written.get(operation.index, ()):
+                written[memory(value)].append(operation.index)
+        exposed = [(index, math.inf) for index in self.seen]
+        for operation in self.operations:
+            if observes_autograd(operation):
+                exposed += [(index, operation.index) for index in operation.uses()]
+        cut = set()
+        for index, end in exposed:
+            for value in tensors_in(self.fakes.values.get(index, UNKNOWN)):
+                if id(value) in made:
+                    last = max([made[id(value)], *(each for each in written[memory(value)] if each < end)])
+                    if self.fakes.gradients.needed(value, last) and self.feeds(value, last):
+                        cut.add(last)
         return cut
 
-    def feeds(self, index) -> bool:
-        """Whether another operation that a graph can hold computes from a result."""
-        mine = {id(value) for value in tensors_in(self.fakes.values[index])}
+    def feeds(self, mine, index) -> bool:
+        """Whether an operation after `index` that a graph can hold computes from a value."""
         for operation in self.operations:
-            if operation.index > index and self.fakes.in_graph[operation.index] and not operation.number:
+            if operation.index > index and self.fakes.holds(operation) and not (operation.number or operation.element):
                 used = (self.fakes.values.get(ref, UNKNOWN) for ref in operation.uses())
-                if any(id(value) in mine for known in used for value in tensors_in(known)):
+                if any(value is mine for known in used for value in tensors_in(known)):
                     return True
         return False
 
@@ -167,17 +181,19 @@ class Parting:
         needed = set(self.final)
         for step in reversed(steps):
             if type(step) is Piece:
-                bad = self.results(step, needed)
-                if bad is not None:
-                    self.fakes.in_graph[bad] = False
-                    self.fakes.reasons[bad] = "its result is a container that is used outside of the graph"
+                unfit = self.results(step, needed)
+                if unfit is not None:
+                    index, reason = unfit
+                    self.fakes.in_graph[index] = False
+                    self.fakes.reasons[index] = reason
                     return False
                 needed.update(refs_of(step.takes), *(operation.uses() for operation in step.after))
             else:
                 needed.update(step.uses())
         return True
 
-    def results(self, piece: Piece, needed) -> int | None:
+    def results(self, piece: Piece, needed) -> tuple[int, str] | None:
+        """Fill in what a piece takes and gives. Else the operation that is unfit for it, and why."""
         inside = {operation.index: operation for operation in piece.operations}
         piece.takes = self.taken(piece, inside)
         fakes = self.fakes
@@ -200,7 +216,7 @@ class Parting:
             elif type(value) in SYMBOLIC:
                 given.add(index)
             elif not isinstance(value, torch.Tensor):
-                return index
+                return index, "its result is a container that is used outside of the graph"
             elif getattr(objects[id(value)], "index", None) != index:
                 after[index] = Operation(same, (objects[id(value)],), {}, index, number=True)
                 queue += [ref for ref in refs_of(objects[id(value)]) if ref in inside]
@@ -224,6 +240,10 @@ class Parting:
             for number, value in enumerate(values_taken)
             if isinstance(value, torch.Tensor) and memory(value) in written
         ]
+        for number in piece.overwrites:
+            for index in inside:
+                if fakes.gradients.changed(values_taken[number], index):
+                    return index, "it writes what needs a gradient to a value from before the graph that needed none"
         return None
 
     def objects(self, takes) -> dict:

@@ -46,7 +46,7 @@ def plan(compiled, earlier: list[Operation], job, fakes: Fakes, outside):
 def lasting(compiled, operations: list[Operation], fakes: Fakes, outside) -> str | None:
     """Why the call could be left after a change that can't be taken back; None where it can't."""
     for each in operations:
-        if written_by([each], fakes, outside) & fakes.followed:
+        if written_by([each], fakes, outside) & fakes.gradients.followed:
             return f"in a way that autograd follows ({each}, at {each.where}), which can't be taken back"
     changed = None
     for step in compiled.steps:
