@@ -156,6 +156,8 @@ class Jit:
                 else:
                     try:
                         entry = Entry(recorded, missed, self.lowering, (args, kwargs))
+                    except Warning:  # such as NotCompiled, which the user has made an error
+                        raise
                     except Exception as error:
                         recorded.fault, entry = error, None
             if recorded.fault is not None:

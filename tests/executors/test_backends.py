@@ -63,6 +63,14 @@ def test_a_backend_that_fails_is_named_and_eager_serves(how):
     assert fallback in jitted.explain()
 
 
+def test_that_a_program_is_not_compiled_can_be_made_an_error():
+    def f(x):
+        return torch.autograd.grad((x * x).sum(), x, create_graph=True)
+
+    with pytest.raises(NotCompiled, match="aot.*did not compile"):
+        jit(f, executor="aot")(torch.ones(2, requires_grad=True))
+
+
 def test_a_program_that_writes_before_a_question_is_compiled():
     def f(x, y):
         x.add_(1)
