@@ -333,11 +333,10 @@ def compile_pieces(job: Job, made: list[Compiled], fakes: Fakes, backend) -> flo
                 piece = pieces.get(id(operation))
                 if piece is not None and (piece.gives or piece.writes):
                     piece.graph = GraphWriter(piece.takes).write(piece.operations, piece.gives)
+                    before = operation.index - 1
                     examples = [
-                        fakes.known(template)
-                        if type(template) is Input
-                        else fakes.fresh(fakes.known(template), operation.index - 1, number in piece.overwrites)
-                        for number, template in enumerate(piece.takes)
+                        fakes.known(template) if type(template) is Input else fakes.fresh(fakes.known(template), before)
+                        for template in piece.takes
                     ]
                     started = time.perf_counter()
                     piece.compiled = backend(piece.graph, examples, fakes)

@@ -357,20 +357,13 @@ class Fakes:
             )
         return condition(on_sizes), condition(on_numbers)
 
-    def fresh(self, fake, index, written: bool):
-        """An example input like what a fake was when the operation at `index` had been done.
-
-        It is a leaf, but for one that is to be `written` to: AOTAutograd hides writes to leaves from autograd.
-        """
+    def fresh(self, fake, index):
+        """An example input like what a fake was when the operation at `index` had been done, with no history."""
         if not isinstance(fake, torch.Tensor):
             return fake
-        with self.mode, torch.enable_grad():
+        with self.mode:
             made = torch.empty_strided(fake.size(), fake.stride(), dtype=fake.dtype, device=fake.device)
-            if not self.gradients.needed(fake, index):
-                return made
-            if not written:
-                return made.requires_grad_()
-            return made.mul_(torch.ones((), dtype=fake.dtype, device=fake.device, requires_grad=True))
+        return made.requires_grad_(self.gradients.needed(fake, index))
 
 
 def condition(texts):

@@ -240,10 +240,9 @@ class Parting:
             for number, value in enumerate(values_taken)
             if isinstance(value, torch.Tensor) and memory(value) in written
         ]
-        for number in piece.overwrites:
-            for index in inside:
-                if fakes.gradients.changed(values_taken[number], index):
-                    return index, "it writes what needs a gradient to a value from before the graph that needed none"
+        for index in inside:
+            if not taken.isdisjoint(fakes.gradients.writes.get(index, ())):
+                return index, "autograd follows that it writes to a value from before the graph"
         return None
 
     def objects(self, takes) -> dict:

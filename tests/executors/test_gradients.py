@@ -197,6 +197,30 @@ def program(steps):
     return f
 
 
+@pytest.mark.parametrize("executor", ["aot", "inductor"])
+def test_what_a_write_overwrites_is_kept_for_the_backward_pass(executor):
+    def f(x, w, v):
+        y = x * w
+        print(end="")
+        y.mul_(w)
+        return (y,)
+
+    agree_in_gradients(f, rows=(3, 3), executor=executor)
+
+
+def test_a_write_to_what_is_given():
+    """Its history is seen by who gave it, and can't be taken back: that is said."""
+    jitted = jit(lambda y, v: (y.mul_(v), y.sum()), executor="aot")
+    with pytest.warns(NotCompiled, match="in a way that autograd follows"):
+        for _ in range(3):
+            v = torch.full((4,), 0.5, requires_grad=True)
+            y, z = v * 3, v * 3
+            jitted(y, v)
+            z.mul_(v)
+            same(torch.autograd.grad(z.sum(), v), torch.autograd.grad(y.sum(), v))
+    assert jitted.stats.hits == 2
+
+
 @settings(max_examples=40, deadline=None, derandomize=True, database=None)
 @given(st.lists(STEPS, min_size=1, max_size=8))
 def test_random_steps(steps):
