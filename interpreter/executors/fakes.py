@@ -182,7 +182,7 @@ class Fakes:
             return
         self.values[index] = result
         self.written[index] = [value for value, version, _ in before if value._version != version]
-        self.gradients.note(index, result)
+        self.gradients.note(index, [args, kwargs, result])
         alike = self.gradients.follow(index, before, [*self.inputs.values(), *self.values.values()])
         if plain_name(function) in NORMS:
             self.written[index] += [value for value in args[3:5] if isinstance(value, torch.Tensor)]

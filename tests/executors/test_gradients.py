@@ -197,6 +197,30 @@ def program(steps):
     return f
 
 
+@pytest.mark.parametrize("way", ["requires_grad_", "requires_grad", "detach_", "data"])
+def test_a_value_that_is_made_to_need_one(way):
+    """Or to need none, by what is no operation of a graph."""
+
+    def f(x, w, v):
+        y = x.clone() if way.startswith("requires") else x * w
+        if way == "requires_grad_":
+            y.requires_grad_()
+        elif way == "requires_grad":
+            y.requires_grad = True
+        elif way == "detach_":
+            y.detach_()
+        else:
+            y.data = y.data * 2
+        z = y * v
+        z.mul_(y)
+        slopes = torch.autograd.grad(z.sum(), [y], retain_graph=True) if y.requires_grad else ()
+        return z, *slopes
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotCompiled)
+        assert agree_in_gradients(f).stats.hits == 3
+
+
 @pytest.mark.parametrize("executor", ["aot", "inductor"])
 def test_what_a_write_overwrites_is_kept_for_the_backward_pass(executor):
     def f(x, w, v):
