@@ -53,8 +53,8 @@ def is_strided(value) -> bool:
 
 
 def memory(value):
-    """Equal for fakes that share memory."""
-    return value.untyped_storage()._cdata
+    """Equal for fakes that share memory. What has no storage of its own to ask for (a sparse tensor) shares none."""
+    return value.untyped_storage()._cdata if value.layout is torch.strided else id(value)
 
 
 def first_line(error) -> str:

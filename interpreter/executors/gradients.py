@@ -8,8 +8,6 @@ saved for the backward pass.
 
 from __future__ import annotations
 
-import torch
-
 from interpreter.executors.fake_values import history, memory, tensors_in
 
 
@@ -44,5 +42,4 @@ class Gradients:
         self.followed |= followed
         self.writes[index] = followed
         self.note(index, values)
-        strided = (value for value in tensors_in(values) if value.layout is torch.strided)
-        return len({value.requires_grad for value in strided if memory(value) in followed}) < 2
+        return len({value.requires_grad for value in tensors_in(values) if memory(value) in followed}) < 2

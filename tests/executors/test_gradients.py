@@ -124,6 +124,16 @@ def test_parts_of_a_result_that_is_no_part_of_a_graph():
         agree_in_gradients(f)
 
 
+def test_sparse_values_between_graphs():
+    """They have no memory that could be asked for, and graphs go on around them."""
+
+    def f(x, w, v):
+        dense = (x * w).relu() * v
+        return dense, torch.sparse.mm((x * w).to_sparse(), w.expand(4, 4))
+
+    assert all(entry.graphs for entry in agree_in_gradients(f).stats.entries)
+
+
 def test_parts_of_a_result_that_is_seen():
     """Where one part of a tuple has to end a graph, all its parts do."""
 
